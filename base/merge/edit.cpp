@@ -134,7 +134,7 @@ Error leads_through_a_value(const File& file, const Key& key, std::size_t depth,
   return Error{ErrorCode::conflict,
                file.path + ": " + to_text(above) + " is " + canonical(value).substr(0, 60) + ", and " + meant,
                file.path,
-               "take " + to_text(above) + " out of the file, then run the same command again",
+               "remove " + to_text(above) + " from the file, then run the same command again",
                {}};
 }
 

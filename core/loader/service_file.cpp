@@ -34,7 +34,7 @@ Result<ServiceFile> service_file(const PluginFile& plugin, const Manifest& compo
   std::error_code problem;
   if (!std::filesystem::exists(beside, problem))
     return Error{ErrorCode::not_found,
-                 "the file with the service of " + component.component + " is not there",
+                 "the file with the service of " + component.component + " is missing",
                  beside.string(),
                  "install the plugin completely: " + beside.filename().string() + " belongs in the folder of " +
                      std::filesystem::path(plugin.path).filename().string(),

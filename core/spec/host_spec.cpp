@@ -67,7 +67,7 @@ Error has_no_plugin(const std::string& component, const Reading& reading) {
        "no installed plugin has the component " + component + ", which " + component + " " + version + " has applied",
        below(kComponentsKey, component),
        "install its plugin again (version " + version + "), or give it up: `slipway remove " + component +
-           "`, and take it out of the spec",
+           "`, and remove it from the spec",
        {}},
       reading.plugins);
 }

@@ -99,10 +99,9 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
                            "this root is not running: slipway-gfd.service writes " + config.output + " at first boot");
   else if (!file && !has_systemd(host) && !has_run(host))
     findings.add({Finding::Status::not_exercised, "gfd.labels",
-                  "the service does not run, and " + config.output + " is not there",
-                  "start it: `slipway service gfd`"});
+                  "the service does not run, and " + config.output + " is missing", "start it: `slipway service gfd`"});
   else
-    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),
+    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is missing"),
                   remedy_for(host));
   const std::string lost = lost_gpu_of(seen->sources.snapshot, host);
   return nvidia::with_cause(nvidia::with_cause(findings, "gfd.gpus", lost), "gfd.labels",

@@ -81,7 +81,7 @@ inline Result<std::vector<std::string>> check_switches(std::span<const Switch> s
           .code = ErrorCode::usage,
           .what = name + "=" + text + " asks for something that slipway does not do by this variable: " + reason,
           .where = where + "." + name,
-          .next = "take the variable out; docs/nvidia-switches.md lists them all"};
+          .next = "remove the variable; docs/nvidia-switches.md lists them all"};
     warnings.push_back(where + "." + name + " has no effect: " + reason);
   }
   return warnings;

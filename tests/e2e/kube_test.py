@@ -23,7 +23,7 @@ def main_of(test_class, newer=False):
 
     @param newer  it needs the kubelet that SLIPWAY_E2E_KUBERNETES names"""
     if newer and not os.environ.get("SLIPWAY_E2E_KUBERNETES"):
-        print("left out: SLIPWAY_E2E_KUBERNETES is not there: a folder with Kubernetes 1.36")
+        print("left out: SLIPWAY_E2E_KUBERNETES is missing: a folder with Kubernetes 1.36")
         return 0
     if "--no-boot" in sys.argv:
         print("left out: it boots a machine")

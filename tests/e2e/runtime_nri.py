@@ -108,7 +108,7 @@ def check_requests(checks, pods, uuids):
     checks.that(sees_none(out), "a variable that names it gives nothing", out)
     out = pods.look_inside(environment={"NVIDIA_VISIBLE_DEVICES": "99"})
     checks.that(out.startswith("not made") and "there is no device nvidia.com/gpu=99" in out,
-                "one that asks for a GPU that is not there is not made, with the reason", out)
+                "one that asks for a GPU that is missing is not made, with the reason", out)
 
 
 def check_restarts(checks, machine, pods, uuids):

@@ -63,7 +63,7 @@ Result<Store> store_of(const Action& action) {
 }
 
 std::string summary_of(const Store& store, const std::vector<Json>& missing) {
-  if (missing.empty()) return "switch " + store.current() + " to layers that are there already";
+  if (missing.empty()) return "switch " + store.current() + " to layers that already exist";
   const auto shown = [](const Json& layer) {
     return is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
                            : "unpack " + layer.value("as", "") + size_text(layer);

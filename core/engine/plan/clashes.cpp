@@ -218,8 +218,8 @@ class Claims {
     std::string what = owner_keeps_it ? name + " wants " + claim.words + ", which " + owner + " holds"
                                       : name + " and " + owner + " both want " + claim.words;
     if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
-    std::string next = other.holds      ? "take " + owner + " out of the spec and apply the whole spec first"
-                       : owner_keeps_it ? "take " + name + " out of the spec"
+    std::string next = other.holds      ? "remove " + owner + " from the spec and apply the whole spec first"
+                       : owner_keeps_it ? "remove " + name + " from the spec"
                                         : "take " + name + " or " + owner + " out of the spec";
     next += ", or install a version of one of the two plugins that leaves it to the other";
     return Error{ErrorCode::conflict,

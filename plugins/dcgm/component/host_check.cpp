@@ -54,7 +54,7 @@ Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host
   if (!rules && rules.error().next.empty()) {
     Error error = rules.error();
     if (error.where.empty()) error.where = "spec.components.dcgm.health_rules";
-    error.next = "put the file there, or take health_rules out of the spec";
+    error.next = "put the file there, or remove health_rules from the spec";
     return error;
   }
   if (!rules) return rules;
@@ -71,14 +71,14 @@ Status check_web_config(const Settings& settings, const Host& host) {
         if (path == settings.web_config) return read(path);
         if (host.exists(path)) return std::string("there");
         return Error{.code = ErrorCode::not_found,
-                     .what = path + ", which " + settings.web_config + " names, is not there",
+                     .what = path + ", which " + settings.web_config + " names, is missing",
                      .where = kWebConfigKey,
                      .next = "put the file there, or correct its name in " + settings.web_config};
       });
   if (config) return {};
   Error error = config.error();
   if (error.where.empty()) error.where = kWebConfigKey;
-  if (error.next.empty()) error.next = "put the web-config file there, or take the key away";
+  if (error.next.empty()) error.next = "put the web-config file there, or remove the key";
   return error;
 }
 
@@ -104,11 +104,11 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   const AttributionSettings& attribution = settings.attribution;
   if (attribution.kubernetes && !host.exists(attribution.kubelet_socket))
     missing.push_back({"dcgm.kubelet",
-                       "kubelet's socket " + attribution.kubelet_socket + " is not there, so metrics do not name pods",
+                       "kubelet's socket " + attribution.kubelet_socket + " is missing, so metrics do not name pods",
                        "start kubelet, or correct pod_resources_kubelet_socket"});
   if (!attribution.job_folder.empty() && !host.exists(attribution.job_folder))
-    missing.push_back({"dcgm.jobs", attribution.job_folder + " is not there, so metrics do not name jobs",
-                       "make the folder, or take hpc_job_mapping_dir out of the spec"});
+    missing.push_back({"dcgm.jobs", attribution.job_folder + " is missing, so metrics do not name jobs",
+                       "make the folder, or remove hpc_job_mapping_dir from the spec"});
   return missing;
 }
 

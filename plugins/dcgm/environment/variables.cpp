@@ -119,7 +119,7 @@ Error refusal(const Variable& variable, const std::string& value) {
                .what = std::string(variable.name) + "=" + value +
                        " asks for something that slipway does not do: " + std::string(variable.reason),
                .where = "environment variable " + std::string(variable.name),
-               .next = "take the variable out of the environment of the service"};
+               .next = "remove the variable from the environment of the service"};
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Status check_modprobe(const Settings& settings, const HostFacts& facts) {
     error.what = fmt::format("the module {} cannot be loaded: '{}'", line.module, line.text());
     error.where = line.where;
     error.next = line.command == "module_blacklist"
-                     ? "take the name out of module_blacklist= in the boot loader's configuration, then reboot"
+                     ? "remove the name from module_blacklist= in the boot loader's configuration, then reboot"
                      : "delete that line; or leave the module out of spec.components.driver.load";
   }
   return error.what.empty() ? Status{} : Status(std::move(error));

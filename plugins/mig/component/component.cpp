@@ -295,7 +295,7 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   }
   for (const std::string& each : intents->idle)
     findings.add({Finding::Status::warning, "mig.config", each,
-                  "take it out of the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
+                  "remove it from the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
   if (intents->gpus.empty()) {
     if (intents->lost.empty()) findings.not_exercised("mig.layout", config_name(settings) + " selects no GPU here");
     return findings;

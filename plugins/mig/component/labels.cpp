@@ -101,7 +101,7 @@ Status check_state_file(const Host& host, const std::string& file) {
   return Error{.code = ErrorCode::conflict,
                .what = file + " has something else than the state of the MIG layouts, which would be lost",
                .where = "spec.components.mig.state_file",
-               .next = "name a file that is not there yet"};
+               .next = "name a file that does not exist yet"};
 }
 
 Status write_state(const Host& host, const std::string& file, const std::string& state) {

@@ -173,7 +173,7 @@ Error in_use(const Outcome& outcome) {
   Error error{.code = ErrorCode::busy,
               .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNoHolderFound : ""),
               .where = {},
-              .next = "end what uses it, then run the same command again"};
+              .next = "stop the processes that use it, then run the same command again"};
   for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
   return error;
 }

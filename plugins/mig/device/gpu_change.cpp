@@ -339,7 +339,7 @@ Result<Outcome> GpuChange::result() const {
     if (!back_) {
       error.details.emplace_back("lost",
                                  "its former layout (" + former + ") could not be put back: " + back_.error().what);
-      error.next = "end what uses the GPU, then run the same command again";
+      error.next = "stop the processes that use the GPU, then run the same command again";
     }
     return error;
   }
@@ -348,7 +348,7 @@ Result<Outcome> GpuChange::result() const {
                 .what = former_.text() + " is in use, and its former layout (" + former +
                         ") could not be put back: " + back_.error().what,
                 .where = former_.text(),
-                .next = "end what uses the GPU, then run the same command again"};
+                .next = "stop the processes that use the GPU, then run the same command again"};
     for (const std::string& each : holders_) error.details.emplace_back("held", each);
     return error;
   }

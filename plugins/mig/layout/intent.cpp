@@ -14,7 +14,7 @@ Error no_mig(const Gpu& gpu, const Entry& entry) {
   return Error{.code = ErrorCode::unsupported,
                .what = fmt::format("{}, {}, is not capable of MIG", gpu.text(), gpu.name),
                .where = entry.where,
-               .next = "take it out of this entry's devices"};
+               .next = "remove it from this entry's devices"};
 }
 
 Error other_manager(const Gpu& gpu, const Entry& entry) {
@@ -22,7 +22,7 @@ Error other_manager(const Gpu& gpu, const Entry& entry) {
                .what = fmt::format("{} is managed by {}, so no config may partition it", gpu.text(), gpu.manager),
                .where = entry.where,
                .next =
-                   "take it out of this entry's devices, or give it to the device plugin: its key `managers` says "
+                   "remove it from this entry's devices, or give it to the device plugin: its key `managers` says "
                    "which component manages which GPU"};
 }
 

@@ -103,7 +103,7 @@ Status check_socket(const Spec& spec, const Environment& process) {
   return Error{.code = ErrorCode::usage,
                .what = std::string(kName) + " is '" + socket + "', which is not an absolute path",
                .where = place_of_variable(spec, "deviceplugin", kName),
-               .next = "give the path of kubelet's socket, or take the variable out"};
+               .next = "give the path of kubelet's socket, or remove the variable"};
 }
 
 }  // namespace

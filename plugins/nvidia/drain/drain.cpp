@@ -161,7 +161,7 @@ Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& change
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders) const {
-  return refused(holders, "end what uses it");
+  return refused(holders, "stop the processes that use it");
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders, const std::string& ending) const {

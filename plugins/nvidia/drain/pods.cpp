@@ -118,11 +118,11 @@ std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) 
 std::string how_to_end(const std::vector<DeviceHolder>& holders) {
   std::vector<std::string> ways;
   for (const DeviceHolder& each : holders) {
-    const std::string way = each.next.empty() ? "end what uses it" : each.next;
+    const std::string way = each.next.empty() ? "stop the processes that use it" : each.next;
     if (std::ranges::count(ways, way) == 0) ways.push_back(way);
   }
   constexpr std::size_t kMostWays = 3;
-  return ways.empty() ? "end what uses it" : first_few(ways, kMostWays);
+  return ways.empty() ? "stop the processes that use it" : first_few(ways, kMostWays);
 }
 
 }  // namespace slipway::nvidia::drain

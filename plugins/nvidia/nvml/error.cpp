@@ -96,11 +96,11 @@ std::string_view remedy(nvmlReturn_t code) {
     case NVML_ERROR_GPU_IS_LOST:
       return "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
     case NVML_ERROR_RESET_REQUIRED:
-      return "end what uses the GPU, then `nvidia-smi --gpu-reset`";
+      return "stop the processes that use the GPU, then `nvidia-smi --gpu-reset`";
     case NVML_ERROR_NO_PERMISSION:
       return "run it as root";
     case NVML_ERROR_IN_USE:
-      return "end what uses the GPU and try again";
+      return "stop the processes that use the GPU and try again";
     default:
       return {};
   }

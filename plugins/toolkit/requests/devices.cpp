@@ -21,7 +21,7 @@ Result<HostNode> read_host_node(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     Error error = system_error("look at", path, errno);
-    error.what = "the device node " + path + " of the CDI spec is not there: " + error.what;
+    error.what = "the device node " + path + " of the CDI spec is missing: " + error.what;
     error.next = kRenew;
     return error;
   }

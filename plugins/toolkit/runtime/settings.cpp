@@ -41,7 +41,7 @@ Status expect_no_engine_keys(const Spec& spec, const std::string& why) {
     if (spec.has(key))
       return contradiction(
           std::string(key) + " has no effect, since " + why + " keeps slipway from changing any engine",
-          "spec.components.runtime." + std::string(key), "take " + std::string(key) + " out, or name the engines");
+          "spec.components.runtime." + std::string(key), "remove " + std::string(key) + ", or name the engines");
   return {};
 }
 
@@ -58,7 +58,7 @@ Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
   if (forbidden && listed && !empty)
     return contradiction(
         "NO_RUNTIME_CONFIG=" + found.value + " keeps slipway from changing any engine, but `engines` names some",
-        "spec.components.runtime.engines", "take one of the two out");
+        "spec.components.runtime.engines", "remove one of the two");
   if (!empty && !forbidden) return false;
   if (spec.text("mode") != "nri")
     SLIPWAY_CHECK(expect_no_engine_keys(spec, empty ? "`engines: []`" : "NO_RUNTIME_CONFIG=" + found.value));

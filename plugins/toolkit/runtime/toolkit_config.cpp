@@ -155,7 +155,7 @@ class SettingsWriter {
           ErrorCode::usage,
           found.name + "=" + found.value + " would turn every request into one for devices that only rules give",
           found.where,
-          "take it out; the key `requests` of the component runtime says who may request such devices",
+          "remove it; the key `requests` of the component runtime says who may request such devices",
           {}};
     return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
   }
@@ -201,7 +201,7 @@ class SettingsWriter {
       return Error{ErrorCode::unsupported,
                    what + " has no effect with `mode: nri`: " + std::string(without->reason),
                    where,
-                   "take it out, or write mode: config",
+                   "remove it, or write mode: config",
                    {}};
     set_path(config_.set, path, value);
     return {};

@@ -47,7 +47,7 @@ TEST(CdiPlan, NotesAHookProgramThatIsMissing) {
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
             ", trust: unsigned}}\n    cdi: {}\n");
   const Ran plan = root.run({"plan"}, kMachine);
-  EXPECT_THAT(plan.out, HasSubstr("hook program /usr/bin/slipway-cdi-hook, which is not there")) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("hook program /usr/bin/slipway-cdi-hook, which is missing")) << plan.err;
   root.put("usr/bin/slipway-cdi-hook", "");
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }

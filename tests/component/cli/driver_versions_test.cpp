@@ -110,7 +110,7 @@ TEST_F(DriverVersions, StayAsTheLockPinsThemWithoutTheRegistry) {
   const std::string lock = root.folder().at("slipway.lock").string();
   want("latest", registry().repository());
   const Ran early = root.run({"plan", "--lock", lock});
-  EXPECT_THAT(early.err, HasSubstr("slipway.lock is not there yet")) << early.out;
+  EXPECT_THAT(early.err, HasSubstr("slipway.lock does not exist yet")) << early.out;
   EXPECT_FALSE(std::filesystem::exists(lock));
   const Ran apply = root.run({"apply", "--lock", lock});
   ASSERT_EQ(apply.code, 0) << apply.out << apply.err;

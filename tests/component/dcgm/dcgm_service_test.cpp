@@ -312,7 +312,7 @@ TEST_F(DcgmService, IsNotPlannedWithInvalidFiles) {
   EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, and this machine has 8 GPUs"));
   EXPECT_THAT(error(", devices: \"i:64\""), HasSubstr("devices names GPU instance 64"));
   EXPECT_THAT(error(", switch_devices: \"g:0\""), HasSubstr("'g:0' selects NVSwitches, which NVML does not know"));
-  EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is not there"));
+  EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is missing"));
   EXPECT_THAT(error(", health_rules: /etc/rules.yaml"), HasSubstr("/etc/rules.yaml"));
   EXPECT_THAT(error(", engine_address: \"other:5555\""), HasSubstr("has no effect without engine: external"));
   EXPECT_THAT(error(", engine: external, engine_address: \"300.1.1.1:5555\""),

@@ -144,7 +144,7 @@ TEST_F(DcgmEngine, ThatIsMissingIsReported) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(service.hears("STATUS=nv-hostengine is not installed")) << service.told();
   install_host_engine(": > \"$socket\"; exec sleep 1000");
-  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is not there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is missing")) << service.told();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 4U);
 }
 
@@ -191,7 +191,7 @@ TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
   EXPECT_FALSE(std::filesystem::exists(standin_.at("foreign")));
   engine("engine: external");
   RunningService service(host_, service_words());
-  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is not there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is missing")) << service.told();
   EXPECT_EQ(output("calls"), "");
 }
 

@@ -52,7 +52,7 @@ TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"), AllOf(HasSubstr("bcrypt"), HasSubstr("htpasswd")));
   host_.put("etc/web.yaml", "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"),
-              HasSubstr("/etc/cert.pem, which /etc/web.yaml names, is not there"));
+              HasSubstr("/etc/cert.pem, which /etc/web.yaml names, is missing"));
   spec(", web_config_file: /etc/web.yaml");
   EXPECT_THAT(host_.slipway(words({"verify"})).out, HasSubstr("fail  dcgm.web-config: "));
 }
@@ -74,11 +74,11 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
-                AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("spec.components.dcgm." + key),
+                AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("spec.components.dcgm." + key),
                       HasSubstr("do:    put the file there, or take " + key + " out of the spec")));
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/nosuch}\n");
   EXPECT_THAT(error_with("config_file: /etc/config.yaml"),
-              AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("/etc/config.yaml: metrics.file"),
+              AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("/etc/config.yaml: metrics.file"),
                     HasSubstr("do:    put the file there, or correct metrics.file")));
   const Ran tool = host_.bare({"dcgm", "metrics", "--sim", "l4x1", "--collectors", "/etc/nosuch.csv"});
   EXPECT_EQ(tool.code, 1);
@@ -89,7 +89,7 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
 TEST_F(DcgmRefusals, AreNotMadeForMissingInputsThatPlanAndVerifyReport) {
   const std::string keys =
       "kubernetes: true, pod_resources_kubelet_socket: /run/k.sock, hpc_job_mapping_dir: /nosuch, engine: managed";
-  const std::vector<std::string> texts{"kubelet's socket /run/k.sock is not there", "/nosuch is not there",
+  const std::vector<std::string> texts{"kubelet's socket /run/k.sock is missing", "/nosuch is missing",
                                        "libdcgm.so.4 is in no library folder", "nv-hostengine is not installed"};
   const std::string plan = plan_with(keys);
   const Ran verify = host_.slipway(words({"verify"}));

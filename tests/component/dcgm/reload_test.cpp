@@ -59,7 +59,7 @@ TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   spec(", collectors: /etc/nosuch.csv");
   ASSERT_TRUE(reload_says(service, "the new spec is refused, going on with the former one")) << service.log();
   EXPECT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
-  EXPECT_THAT(reasons(), HasSubstr("/etc/nosuch.csv is not there"));
+  EXPECT_THAT(reasons(), HasSubstr("/etc/nosuch.csv is missing"));
   EXPECT_THAT(reasons(), HasSubstr("spec.components.dcgm.collectors"));
 }
 

@@ -50,7 +50,7 @@ TEST_F(RegistrarTest, RegistersWhereASocketOfAnEarlierKubeletWasLeft) {
 TEST_F(RegistrarTest, RegistersWhenKubeletsFolderIsMadeLater) {
   fs::remove_all(node_.plugins());
   const auto registrar = start();
-  ASSERT_TRUE(wait_for([&] { return log().find("is not there") != std::string::npos; })) << log();
+  ASSERT_TRUE(wait_for([&] { return log().find("is missing") != std::string::npos; })) << log();
   Kubelet kubelet(node_.plugins());
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
 }

@@ -60,7 +60,7 @@ TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
   const Node node("h100x8");
   std::filesystem::remove_all(node.host().path("var/lib/kubelet"));
   RunningService service(node.host(), node.words());
-  const std::string folder = "var/lib/kubelet/device-plugins is not there";
+  const std::string folder = "var/lib/kubelet/device-plugins is missing";
   ASSERT_TRUE(eventually([&] { return service.log().find(folder) != std::string::npos; })) << service.log();
   EXPECT_TRUE(eventually(
       [&] { return node.host().text("run/slipway/deviceplugin/status.json").find(folder) != std::string::npos; }));

@@ -249,7 +249,7 @@ TEST(DevicePluginService, PassesTheNodesThatAreBelowTheDriversRoot) {
   for (const auto& device : allocated.response.devices()) nodes[device.container_path()] = device.host_path();
   EXPECT_EQ(nodes["/dev/nvidiactl"], "/drv/dev/nvidiactl");
   EXPECT_EQ(nodes["/dev/nvidia-uvm"], "/drv/dev/nvidia-uvm");
-  EXPECT_FALSE(nodes.contains("/dev/nvidia-uvm-tools")) << "it is not there";
+  EXPECT_FALSE(nodes.contains("/dev/nvidia-uvm-tools")) << "it is missing";
   EXPECT_EQ(nodes.size(), 3U);
 }
 

@@ -277,13 +277,13 @@ TEST_F(GfdVerify, ExercisesNothingWhereTheServiceIsStartedByHandAndIsNotRunning)
 TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdShouldHaveStartedTheService) {
   folder_.file("run/systemd/system/x", "");
   const std::string found = verify();
-  EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+  EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is missing"));
   EXPECT_THAT(found, HasSubstr("systemctl status slipway-gfd.service"));
 }
 
 TEST_F(GfdVerify, FailsWithoutLabelsWhereTheServiceRunsOrHasDied) {
   folder_.file("run/slipway/service/gfd.sock", "");
-  EXPECT_THAT(verify(), HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+  EXPECT_THAT(verify(), HasSubstr("fail  gfd.labels: " + output_ + " is missing"));
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST_F(Install, InstallsTheUnitAsAFile) {
   const Ran refused = install();
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err,
-              HasSubstr("slipway-apply.service is there already and was not put there by `slipway install`"));
+              HasSubstr("slipway-apply.service already exists and was not put there by `slipway install`"));
   EXPECT_EQ(host_.text(unit), "somebody else's\n");
 }
 
@@ -332,7 +332,7 @@ TEST_F(Install, NeedsNoMoreMemoryForAHostileRoot) {
     fs::resize_file(list, std::uintmax_t{i % 2 == 0 ? 128U : 4U} << 20U);
   }
   EXPECT_LT(peak_mib(1), plain + 64);
-  EXPECT_THAT(host_.error_text(), HasSubstr("/usr/bin/slipway is there already"));
+  EXPECT_THAT(host_.error_text(), HasSubstr("/usr/bin/slipway already exists"));
 }
 
 TEST_F(Install, RefusesARootForAnotherProcessor) {

@@ -230,7 +230,7 @@ TEST(PluginNew, WritesACompletePluginOnce) {
   }
   const Ran second = host.slipway({"plugin", "new", "acme-limits", "--to", folder});
   EXPECT_EQ(second.code, 1);
-  EXPECT_THAT(second.err, HasSubstr("is there already"));
+  EXPECT_THAT(second.err, HasSubstr("already exists"));
 }
 
 TEST(PluginNew, RefusesInvalidNames) {

@@ -106,7 +106,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 
 /// Handles a node whose kubelet has not run yet.
 void Endpoint::wait_for(const std::string& folder) {
-  const std::string problem = "kubelet's folder " + folder + " is not there";
+  const std::string problem = "kubelet's folder " + folder + " is missing";
   if (problem_ != problem)
     context_.log("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
   problem_ = problem;

@@ -55,7 +55,7 @@ void verify_paths(const CdiFacts& facts, const Host& host, Findings& findings) {
     for (const auto& device : spec.devices)
       if (missing.empty()) missing = missing_path(device.edits, host);
     if (missing.empty()) continue;
-    findings.fail("cdi.paths", path + " names " + missing + ", which is not there: no container with a GPU can start",
+    findings.fail("cdi.paths", path + " names " + missing + ", which is missing: no container with a GPU can start",
                   kApply);
     return;
   }

@@ -74,7 +74,7 @@ Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& 
   constexpr const char* kNobody = "the engines give devices by themselves, without slipway-runtime";
   if (!settings.toolkit_keys.empty())
     return without_effect(settings.toolkit_keys.front(), kNobody,
-                          "take it out, install slipway-runtime as /usr/bin/slipway-runtime, or write mode: nri");
+                          "remove it, install slipway-runtime as /usr/bin/slipway-runtime, or write mode: nri");
   for (const std::string& name : settings.toolkit_variables) plan.note(name + " has no effect here: " + kNobody);
   return {};
 }
@@ -126,7 +126,7 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
       seen = Error{ErrorCode::not_found,
                    engine.name + " is not installed",
                    "spec.components.runtime.engines",
-                   "install it, or take it out of engines",
+                   "install it, or remove it from engines",
                    {}};
     if (!seen) {
       found.problems.emplace_back(engine.name, std::move(seen).error());

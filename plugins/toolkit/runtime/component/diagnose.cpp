@@ -39,7 +39,7 @@ void find_missing_program(const std::string& engine, const std::string& name, co
   if (!path.starts_with('/') || host.exists(path)) return;
   findings.fail("runtime.program",
                 "the runtime class " + name + " of " + engine + " starts " + path +
-                    ", which is not there: no container of this class can start",
+                    ", which is missing: no container of this class can start",
                 "install it, or take the class out of the configuration");
 }
 
@@ -53,7 +53,7 @@ void find_classes(const Json& table, const std::string& title, const Host& host,
   findings.fail(
       "runtime.default",
       "the default runtime class of " + title + " is " + chosen + ", which no file defines: no container can start",
-      "define it, or take default_runtime_name out of the configuration");
+      "define it, or remove default_runtime_name from the configuration");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Status expect_nri(const RuntimeSettings& settings) {
       return Error{ErrorCode::unsupported,
                    std::string(without) + " has no NRI",
                    "spec.components.runtime.engines",
-                   "take it out of engines, or write mode: config",
+                   "remove it from engines, or write mode: config",
                    {}};
   return {};
 }
@@ -142,7 +142,7 @@ Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host) {
       return Error{ErrorCode::not_found,
                    name + " is not installed",
                    "spec.components.runtime.engines",
-                   "install it, or take it out of engines",
+                   "install it, or remove it from engines",
                    {}};
     if (engine.is_null()) continue;
     engine["answers"] = socket_answers(host, text_of(engine, "socket"));

@@ -68,11 +68,10 @@ bool docker_files_fail(const std::string& name, const Json& facts, const Host& h
   if (!file) return false;  // an error of the plan
   for (const auto& [flag, key] : kDockerKeys) {
     if (!flags.contains(flag) || !file->contains(key)) continue;
-    findings.fail(
-        name,
-        "dockerd will not start: " + text_of(flags, "place") + " starts it with a flag that sets " + key + ", and " +
-            config + " sets that as well",
-        "take the flag out, or the key out of " + config + "; what slipway wrote there, `slipway apply` removes");
+    findings.fail(name,
+                  "dockerd will not start: " + text_of(flags, "place") + " starts it with a flag that sets " + key +
+                      ", and " + config + " sets that as well",
+                  "remove the flag, or the key from " + config + "; what slipway wrote there, `slipway apply` removes");
     return true;
   }
   return false;

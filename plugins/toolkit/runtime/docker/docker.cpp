@@ -69,7 +69,7 @@ Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& s
                  std::string("Docker is here as a snap, which is confined: it starts no runtime of the host, and ") +
                      "registers its own in " + kSnapConfig,
                  has_config ? "spec.components.runtime.docker_config" : "spec.components.runtime.engines",
-                 std::string(has_config ? "take docker_config out" : "take docker out of engines") +
+                 std::string(has_config ? "take docker_config out" : "remove docker from engines") +
                      ", or have Docker from a package (docker.io, docker-ce) in the snap's place",
                  {}};
   return Json{{"snap", true}, {"config", kSnapConfig}, {"socket", socket}, {"unit", kSnapUnit}};

@@ -124,7 +124,7 @@ TEST(RemoveTree, TakesLinksAndNotWhatTheyLeadTo) {
   fs::create_directory_symlink(folder.at("kept"), folder.at("link"));
   EXPECT_TRUE(remove_tree(folder.at("gone").string()));
   EXPECT_TRUE(remove_tree(folder.at("link").string()));
-  EXPECT_TRUE(remove_tree(folder.at("none").string())) << "it is not there";
+  EXPECT_TRUE(remove_tree(folder.at("none").string())) << "it is missing";
   EXPECT_TRUE(remove_tree(folder.at("none/below").string()));
   EXPECT_FALSE(fs::exists(folder.at("gone")) || fs::is_symlink(folder.at("link")));
   EXPECT_TRUE(fs::exists(folder.at("kept/file")));

@@ -82,7 +82,7 @@ TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
   restore(update, image);
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current")), before);
   EXPECT_EQ(check(desired()).standing, Standing::satisfied);
-  EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that are there already");
+  EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that already exist");
 }
 
 TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {

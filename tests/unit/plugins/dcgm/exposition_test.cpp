@@ -53,7 +53,7 @@ TEST(Exposition, LeavesOutWhatAGpuDoesNotHave) {
   sample.entities.push_back({.gpu = gpu(0), .series = {Value(), Value()}, .labels = {}});
   sample.entities.push_back({.gpu = gpu(1), .series = {Value(), std::int64_t{3}}, .labels = {}});
   const std::string text = exposition_text(sample, counters, {});
-  EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_GPU_TEMP"))) << "a family without a series is not there";
+  EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_GPU_TEMP"))) << "a family without a series is missing";
   EXPECT_THAT(text, HasSubstr("DCGM_FI_DEV_FB_USED{gpu=\"1\""));
   EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_FB_USED{gpu=\"0\"")));
 }

@@ -22,8 +22,7 @@ using testing::overview_of;
 Overview whole() {
   GpuOverview bad = gpu_with_everything(1, kHostile);
   bad.level = Level::bad;
-  bad.reasons = {{"GPU-1", Level::bad,
-                  "XID 79 at 22:13:20 UTC: the GPU has fallen off the bus and is not there any more",
+  bad.reasons = {{"GPU-1", Level::bad, "XID 79 at 22:13:20 UTC: the GPU has fallen off the bus and no longer exists",
                   "reset it; when that does not help, have the board looked at by whoever sold it"}};
   bad.details.reset();
   GpuOverview slow = gpu_with_everything(2, "train");

@@ -73,7 +73,7 @@ TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
 TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndWhatHelps) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
-                               "/usr/bin/nvidia-cdi-hook, which is not there"));
+                               "/usr/bin/nvidia-cdi-hook, which is missing"));
   EXPECT_THAT(check.run().remedy, HasSubstr("install that program"));
 }
 

@@ -254,7 +254,7 @@ TEST_F(PackageBuildTest, LooksAtItsFoldersFirst) {
             "the layout to write is a folder, and this is a file");
   EXPECT_EQ(refusal({"--output", folder.at("/full").string()}).what,
             "the folder is not an OCI layout, and it is not empty");
-  EXPECT_EQ(refusal({"--scratch", folder.at("/none").string()}).what, "the folder for temporary files is not there");
+  EXPECT_EQ(refusal({"--scratch", folder.at("/none").string()}).what, "the folder for temporary files is missing");
   EXPECT_EQ(refusal({"--output", folder.at("/file/layout").string()}).what,
             "the layout to write would be below a file");
 }

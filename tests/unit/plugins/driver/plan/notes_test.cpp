@@ -54,10 +54,9 @@ TEST(PlanModprobe, RefusesAModuleThatTheRunningKernelForbids) {
   host.view().file("/proc/cmdline", "ro module_blacklist=nvidia\n");
   const Status status = check_modprobe(settings_with(), facts_of(*host.live(), settings_with()));
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(
-      to_text(status.error()),
-      "error: the module nvidia cannot be loaded: 'module_blacklist=nvidia'\n  at:    /proc/cmdline\n  do:    take "
-      "the name out of module_blacklist= in the boot loader's configuration, then reboot\n");
+  EXPECT_EQ(to_text(status.error()),
+            "error: the module nvidia cannot be loaded: 'module_blacklist=nvidia'\n  at:    /proc/cmdline\n  do:    "
+            "remove the name from module_blacklist= in the boot loader's configuration, then reboot\n");
 }
 
 TEST(PlanModprobe, LeavesModulesAloneThatAreNotToBeLoaded) {

@@ -150,7 +150,7 @@ TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
   host.file("/run/cdi/nvidia.com-gpu.yaml", "former\n");
   EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok());
   host.file("/run/cdi/other.yaml", "x").module_loaded_now("nvidia");
-  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok()) << "loaded, and NVML is not there";
+  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok()) << "loaded, and NVML is missing";
 }
 
 }  // namespace
