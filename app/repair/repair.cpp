@@ -167,7 +167,7 @@ Status add_originals(Session& session, const std::map<std::string, Ownership>& o
       }
       if (refers) repair.records.push_back(record);
     }
-    repair.outcome = "what was at " + listed(targets, "and") + " before slipway cannot be brought back by a removal";
+    repair.outcome = "what was at " + listed(targets, "and") + " before slipway cannot be restored by a removal";
     repairs.push_back(std::move(repair));
   }
   return {};

@@ -273,7 +273,7 @@ Status add_other_plugin(OtherPluginPolicy policy, const Facts& facts, Plan& plan
     }
   }
   if (policy != OtherPluginPolicy::take_over || !units.is_array()) return {};
-  constexpr const char* kBecause = "slipway offers the GPUs in its place; `slipway remove deviceplugin` brings it back";
+  constexpr const char* kBecause = "slipway offers the GPUs in its place; `slipway remove deviceplugin` restores it";
   for (const Json& unit : units) {
     const std::string name = unit.value("name", "");
     plan

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/kube_test.py - what each test on a Kubernetes node does around its own part.
+# tests/e2e/kube_test.py - the setup and cleanup that each test on a Kubernetes node shares.
 """    class MyTest:
         def __init__(self, checks, work, long): ...   # has `machine`, a context, and `node`
         def start(self): ...                          # what is there before the machine boots

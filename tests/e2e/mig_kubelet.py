@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/mig_kubelet.py - MIG layouts that change under the running device plugin, before a real kubelet; pods run nvidia-smi.
+# tests/e2e/mig_kubelet.py - MIG layouts that change under the running device plugin, with a real kubelet; pods run nvidia-smi.
 """kubelet, API server, etcd and containerd are real, as in device_plugin_kubelet.py. slipway applies mig, cdi, deviceplugin and gfd in a booted machine; the driver's folder with the simulated
 H100 and then A100 is the same there and outside, where containerd runs. Needs root."""
 

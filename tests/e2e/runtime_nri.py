@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_nri.py - containerd 2.1, untouched, whose containers get GPUs through NRI.
+# tests/e2e/runtime_nri.py - containerd 2.1 with an unchanged configuration; its containers get GPUs through NRI.
 """A booted machine of a newer Debian suite. `slipway apply` with `runtime: {mode: nri}` starts a service; containerd's
 configuration and process stay as they are. Containers ask by variable and by annotation; the engine is restarted, the
 service killed and stopped, the component removed."""

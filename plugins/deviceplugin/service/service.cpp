@@ -299,7 +299,7 @@ class Run {
       }
     }
     for (const auto& [uuid, text] : shortages_)
-      if (!now.contains(uuid)) io_.log("info", uuid + " has memory left again");
+      if (!now.contains(uuid)) io_.log("info", uuid + " has enough free memory again");
     shortages_ = std::move(now);
     for (const auto& [uuid, text] : shortages_) wrong.push_back(text);
   }

@@ -233,7 +233,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (!settings.state_file.empty())
     plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   for (const std::string& address : facts.texts("lost"))
-    plan.note("the driver does not show the GPU at " + address + ", so its layout is left as it is");
+    plan.note("the driver does not list the GPU at " + address + ", so its layout is left as it is");
   if (!intents.gpus.empty())
     plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
   else if (!intents.lost.empty() || !facts.texts("lost").empty())
@@ -281,7 +281,7 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   constexpr const char* kLostRemedy = "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
   if (const auto lost = facts.texts("lost"); !lost.empty())
     findings.fail("mig.layout",
-                  "the driver does not show the GPU at " + listed(lost, "and") + ", so its layout is not known",
+                  "the driver does not list the GPU at " + listed(lost, "and") + ", so its layout is not known",
                   kLostRemedy, nvidia::lost_gpu_cause(lost.front()));
   for (const std::string& lost : intents->lost)
     findings.fail("mig.layout", "the driver cannot reach " + lost + ", so its layout is not known",

@@ -8,7 +8,7 @@
 namespace slipway::nvidia::config {
 namespace {
 
-constexpr std::string_view kNoContainer = "the service runs on the host, not in a container of it";
+constexpr std::string_view kNoContainer = "the service runs on the host itself, not in a container";
 constexpr std::string_view kOfHost =
     "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` select the config, and the "
     "service notices a change";

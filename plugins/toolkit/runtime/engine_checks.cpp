@@ -110,7 +110,7 @@ Error no_answer(const Json& data, const Host& host) {
                up ? title + " runs, but does not load its CRI plugin with this configuration"
                   : title + " does not answer at " + socket_of(data) + " with this configuration",
                data.value("config", ""),
-               "look at `journalctl -u " + unit + "`; the former configuration is brought back",
+               "look at `journalctl -u " + unit + "`; the former configuration is restored",
                {}};
 }
 

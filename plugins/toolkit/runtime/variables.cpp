@@ -13,7 +13,7 @@ using nvidia::refused;
 using nvidia::Switch;
 
 constexpr std::string_view kNoContainer =
-    "slipway runs on the host, not in a container that has the host below a folder";
+    "slipway runs on the host, not in a container with the host mounted at a folder";
 constexpr std::string_view kNoInstaller = "slipway's own programs are where its package has put them";
 constexpr std::string_view kNoHook = "slipway has no hook of the legacy mode";
 constexpr std::string_view kDriverRoots = "/|/run/nvidia/driver";  // where the component cdi looks by default

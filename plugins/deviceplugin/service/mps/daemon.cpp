@@ -164,7 +164,7 @@ Status MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit, const MpsBud
   // Drivers of the 470 branch have no memory limit; the rest of MPS works there.
   if (!set || !now || now->empty() || !has_digit(now->substr(0, 1)))
     log_("warning",
-         resource_ + ": clients get no memory limit on GPU " + index + ": the MPS control daemon does not take it");
+         resource_ + ": clients get no memory limit on GPU " + index + ": the MPS control daemon does not accept it");
   return {};
 }
 

@@ -79,7 +79,7 @@ void verify_conflicts(const Host& host, Findings& findings) {
   using namespace nvidia::cdi;
   const SpecFolders folders = read_spec_folders(host, default_spec_folders());
   if (folders.conflicts.empty())
-    findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");
+    findings.pass("cdi.conflicts", "no two specs of the same priority define the same device");
   else
     findings.fail("cdi.conflicts", to_text(folders.conflicts.front()) + ", so engines refuse what both have",
                   remedy_for(folders.conflicts.front()));

@@ -93,7 +93,7 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
   const Json plugins = parsed ? at_path(*parsed, {"plugins"}) : Json(nullptr);
   if (!plugins.is_object())
     return findings.fail(name, title + " cannot read its configuration" + (dump ? ": " + dump->errors : ""),
-                         "look at " + config + "; `slipway rollback` brings back the former one");
+                         "look at " + config + "; `slipway rollback` restores the former one");
   for (const std::string& handler : settings.names) {
     const bool existing = std::ranges::any_of(plugins.items(), [&](const auto& plugin) {
       return at_path(plugin.value(), {"containerd", "runtimes", handler}).is_object();

@@ -73,7 +73,7 @@ Status add_files(const Host& host, const std::string& folder, std::size_t depth,
     const auto info = host.info(path);
     if (depth > kMostDepth || files.size() > kMostDropIns)
       return Error{ErrorCode::invalid,
-                   "CRI-O's drop-in folder is deeper, or has more files, than is believable",
+                   "CRI-O's drop-in folder is deeper, or has more files, than a configuration can have",
                    path,
                    "take out of it what is not configuration: CRI-O reads every file below it",
                    {}};

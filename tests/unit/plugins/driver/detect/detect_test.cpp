@@ -26,7 +26,7 @@ TEST(DriverDetect, IsNotApplicableOnALiveHostWithoutAnNvidiaGpu) {
 TEST(DriverDetect, IsNotApplicableWhenEveryGpuIsHandedToVirtualMachines) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "vfio-pci");
-  EXPECT_EQ(detect(*host.live()).why_not(), "every NVIDIA GPU is handed to virtual machines (vfio)");
+  EXPECT_EQ(detect(*host.live()).why_not(), "every NVIDIA GPU is assigned to virtual machines (vfio)");
 }
 
 TEST(DriverDetect, ContinuesWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
