@@ -100,7 +100,7 @@ Status add_programs(const fs::path& prefix, const std::set<std::string>& compone
     const std::string path = program_path(prefix, program.folder, program.name);
     if (path.empty())
       return Error{ErrorCode::not_found,
-                   std::string("the program ") + program.name + " is missing, which is a part of slipway",
+                   std::string("the program ") + program.name + " is missing, although it is a part of slipway",
                    prefix.string(),
                    "install slipway completely, or build the target `product`",
                    {}};

@@ -56,7 +56,7 @@ something is in use, or an artifact source does not answer; try again later
 .TP
 .B 4
 .BR apply :
-done but for a reboot
+done except for a reboot
 .TP
 .B 64
 the command line is wrong, or one of slipway's environment variables

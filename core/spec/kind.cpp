@@ -52,8 +52,8 @@ const SchemaKey& host_spec_schema() {
     SchemaKey hardware = key_of(SchemaKey::Type::enumeration, false);
     hardware.values = {"assume", "require", "detect"};
     hardware.help =
-        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error, in "
-        "an image always. For a fleet, `expect` says how many there must be. "
+        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error, and "
+        "always one in an image. For a fleet, `expect` gives the number of GPUs. "
         "Default: assume in an image, detect on a running host.";
     SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
     on_failed_verify.values = {"rollback", "keep"};

@@ -72,7 +72,7 @@ Finding read_probe(const Json& answer, const CudaSurroundings& around) {
     else
       ++tried;
   }
-  if (devices.empty()) return fails(kCudaCheck, "CUDA starts and has no device", remedy_of(kNoDevice, around));
+  if (devices.empty()) return fails(kCudaCheck, "CUDA starts but finds no device", remedy_of(kNoDevice, around));
   if (!busy.empty())
     return not_tried(kCudaCheck, fmt::format("{}; {} of {} GPUs computed", busy, tried, devices.size()));
   return passes(kCudaCheck, fmt::format("a kernel ran on {} {}", tried, tried == 1 ? "GPU" : "GPUs"));

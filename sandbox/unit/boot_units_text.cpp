@@ -51,7 +51,7 @@ Type=oneshot
 RemainAfterExit=yes
 )" + program_line(program, "apply --boot") +
          R"(TimeoutStartSec=15min
-# "Done but for a reboot" does not count as a failed boot.
+# "Done except for a reboot" does not count as a failed boot.
 SuccessExitStatus=4
 # A stop signal goes to the command, which ends its workers and their processes.
 KillMode=mixed

@@ -292,7 +292,7 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
               .next = (near.empty() ? "" : "did you mean '" + near + "'? Else ") + "use one of: " + known +
                       "; a smaller count, as in h100x2; or the path of a profile of your own"};
   if (!known.empty()) return error;
-  error.next = "install slipway-sim (the profiles are its), or give the path of a profile file";
+  error.next = "install slipway-sim, which contains the profiles, or give the path of a profile file";
   for (const auto& folder : folders) error.details.emplace_back("looked in", folder);
   return error;
 }

@@ -38,7 +38,7 @@ Status check(const std::string& path, const struct stat& status) {
 
 Result<std::string> first_of(const std::vector<std::string>& paths, const std::string& name) {
   Error error{.code = ErrorCode::not_found,
-              .what = "the program " + name + " is missing, which is a part of slipway",
+              .what = "the program " + name + " is missing, although it is a part of slipway",
               .next = "install slipway completely, or build the target " + name};
   if (access("/proc/self/exe", F_OK) != 0) {
     error.what += "; without /proc only one folder can be searched";

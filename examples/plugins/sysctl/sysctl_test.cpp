@@ -69,7 +69,7 @@ TEST(SysctlPlan, SetsThePolicyForHugePagesByAUnit) {
   EXPECT_NE(plan->actions().front().text("content").find("echo madvise > /sys/kernel"), std::string::npos);
 }
 
-TEST(SysctlPlan, IsEmptyWhenNothingIsAskedFor) { EXPECT_EQ(summary(*plan_for(spec({}), FakeHost())), ""); }
+TEST(SysctlPlan, IsEmptyWithoutARequest) { EXPECT_EQ(summary(*plan_for(spec({}), FakeHost())), ""); }
 
 TEST(SysctlPlan, WarnsOfParametersThatTheKernelLacks) {
   const FakeHost host = running_node();

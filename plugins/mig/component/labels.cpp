@@ -99,7 +99,7 @@ Status check_state_file(const Host& host, const std::string& file) {
   const auto text = host.read(file, kLongestStateFile);
   if (text && (text->empty() || text->starts_with(std::string(kStateLabel) + "="))) return {};
   return Error{.code = ErrorCode::conflict,
-               .what = file + " has something else than the state of the MIG layouts, which would be lost",
+               .what = file + " contains something other than the state of the MIG layouts, which would be overwritten",
                .where = "spec.components.mig.state_file",
                .next = "name a file that does not exist yet"};
 }

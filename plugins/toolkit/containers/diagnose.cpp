@@ -117,7 +117,7 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
   if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
   if (!skipped.empty())
     findings.not_exercised(kContainers,
-                           "whether all containers reach their GPUs is not known: " + joined(skipped, "; "));
+                           "it is not known whether all containers reach their GPUs: " + joined(skipped, "; "));
 }
 
 }  // namespace slipway::toolkit

@@ -173,7 +173,7 @@ TEST_F(Download, RefusesABlobThatIsLongerThanItSays) {
   EXPECT_TRUE(fs::is_empty(package.cache() + "/blobs/sha256"));
 }
 
-TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndSaysHowFarItGot) {
+TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndExplainsHowFarItGot) {
   const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
   const auto fetched = fetch(
       [&](const ServedRequest& request) -> std::optional<ServedResponse> {
@@ -370,7 +370,7 @@ TEST_F(Download, FollowsARedirectToAnotherHostWithoutTheLogin) {
   EXPECT_EQ(storage.requests()[0].header("authorization"), "");
 }
 
-TEST_F(Download, StopsARedirectThatGoesInCircles) {
+TEST_F(Download, StopsARedirectThatFormsALoop) {
   const auto fetched = fetch(
       [&](const ServedRequest& request) -> std::optional<ServedResponse> {
         if (!is_blob(request)) return {};

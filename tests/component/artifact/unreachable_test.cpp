@@ -120,7 +120,7 @@ TEST(UnreachableRegistry, OnThisMachineIsNeverAskedThroughAProxy) {
   EXPECT_TRUE(proxy.requests().empty());
 }
 
-TEST(UnreachableRegistry, WithAnUnknownCertificateSaysHowToNameItsCa) {
+TEST(UnreachableRegistry, WithAnUnknownCertificateExplainsHowToNameItsCa) {
   const test::DockerRegistry registry({.tls = true, .login = false});
   const auto catalogue = read({.repository = registry.repository("x")});
   ASSERT_FALSE(catalogue);
@@ -128,7 +128,7 @@ TEST(UnreachableRegistry, WithAnUnknownCertificateSaysHowToNameItsCa) {
   EXPECT_NE(catalogue.error().next.find("ca"), std::string::npos) << to_text(catalogue.error());
 }
 
-TEST(UnreachableRegistry, WithAWrongCaFileSaysWhatIsWrongWithIt) {
+TEST(UnreachableRegistry, WithAWrongCaFileExplainsErrorsOfIt) {
   TempDir dir;
   test::write_file(dir / "no.pem", "no certificate");
   const auto wrong = read({.repository = "oci://127.0.0.1:1/x", .ca_file = dir / "no.pem"});

@@ -231,7 +231,7 @@ TEST(CommandLine, UnusablePluginsAreErrorsAndNotListed) {
   EXPECT_THAT(ran.err, HasSubstr(folder + "/broken.so"));
 }
 
-TEST(Verify, LooksAtTheComponentsThatItNames) {
+TEST(Verify, ChecksTheComponentsThatItNames) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   EXPECT_EQ(root.run({"verify", "driver"}).code, 0);
@@ -370,7 +370,7 @@ TEST(Results, OfAFailureAreJsonAsWell) {
   EXPECT_FALSE(Json::parse(ran.out, nullptr, false).is_discarded()) << ran.out;
 }
 
-TEST(Version, IsPrintedWithoutLookingAtAnything) {
+TEST(Version, IsPrintedWithoutReadingAnyFile) {
   const DriverRoot root;
   const Ran ran = root.slipway({"version"});
   EXPECT_EQ(ran.code, 0) << ran.err;

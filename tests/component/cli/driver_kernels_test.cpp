@@ -192,7 +192,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
 }
 
 // Earlier --kernel loaded modules for that kernel into the running one, and left no unit for the reboot.
-TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
+TEST_F(DriverKernels, ThatDoNotRunWaitForAReboot) {
   root.live = true;
   root.put("usr/sbin/depmod", "");
   std::filesystem::permissions(root.path("usr/sbin/depmod"), std::filesystem::perms(0755));

@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 
 // Earlier `apply --dry-run` installed, and `remove --all --dry-run` removed.
-TEST(DryRun, OfAnApplyIsThePlan) {
+TEST(DryRun, OfAnApplyEqualsThePlan) {
   const DriverRoot root;
   const auto before = root.tree();
   const Ran dry = root.run({"apply", "--dry-run"});
@@ -21,7 +21,7 @@ TEST(DryRun, OfAnApplyIsThePlan) {
   EXPECT_EQ(root.run({"apply", "--dry-run"}).code, 0);
 }
 
-TEST(DryRun, OfASavedPlanSaysWhetherItStillHolds) {
+TEST(DryRun, OfASavedPlanReportsWhetherItIsUpToDate) {
   const DriverRoot root;
   const std::string saved = root.folder().at("plan.json").string();
   root.folder().file("plan.json", root.run({"plan", "-o", "json"}).out);

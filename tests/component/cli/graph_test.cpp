@@ -72,7 +72,7 @@ TEST_F(GraphForms, AsAPictureAreWellFormedXmlAndAlwaysTheSame) {
   EXPECT_EQ(read.out, "after cdi deviceplugin driver gfd runtime validator\n");
 }
 
-TEST_F(GraphForms, ThatThereAreNotAreRefusedWithTheNearest) {
+TEST_F(GraphForms, ThatAreUnknownAreRefusedWithTheNearest) {
   const Ran ran = graph({"-o", "svgg"});
   EXPECT_EQ(ran.code, 64);
   EXPECT_THAT(ran.err, HasSubstr("text, dot, svg, json or jsonl, not 'svgg'"));

@@ -109,7 +109,7 @@ TEST(Gc, LeavesADownloadOfAnotherUserAlone) {
 }
 
 // Earlier the link's target on the machine itself was measured, and its target in the root was removed.
-TEST(Gc, NeitherMeasuresNorRemovesWhatALinkLeadsTo) {
+TEST(Gc, DoesNotFollowLinks) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string name(64, 'd');

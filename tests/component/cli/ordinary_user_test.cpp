@@ -89,7 +89,7 @@ TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndIsToldSo) {
   EXPECT_THAT(root.run({"plan"}).out, Not(HasSubstr("removals and edits are not in this plan"))) << "root reads all";
 }
 
-TEST_F(OrdinaryUser, WhoNeedsTheRecordsIsToldToBecomeRoot) {
+TEST_F(OrdinaryUser, NeedsRootForTheRecords) {
   for (const std::string words : {"verify", "generations", "plan --sim h100x8"}) {
     const Ran ran = as_nobody(words);
     EXPECT_EQ(ran.code, 1) << words << "\n" << ran.out;

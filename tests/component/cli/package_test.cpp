@@ -24,7 +24,7 @@ std::string printed_digest(const Ran& ran) {
   return at == std::string::npos ? "" : ran.out.substr(at, ran.out.find('\n', at) - at);
 }
 
-TEST(PackageDigest, ThatIsPrintedIsTheOneThatASpecPins) {
+TEST(PackageDigest, ThatIsPrintedCanBePinnedByASpec) {
   const DriverRoot root;
   const std::string layout = root.folder().at("layout").string();
   const Ran pull = root.slipway({"pkg", "pull", kPackage, "--to", layout});
@@ -42,7 +42,7 @@ TEST(PackageDigest, ThatIsPrintedIsTheOneThatASpecPins) {
   EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
 }
 
-TEST(Bundle, IsWhatAPullIntoATarFileMakes) {
+TEST(Bundle, IsMadeByAPullToATarFile) {
   const DriverRoot root;
   const std::string file = root.folder().at("drv.tar").string();
   const std::string digest = printed_digest(root.slipway({"pkg", "pull", kPackage, "--to", file}));
@@ -102,7 +102,7 @@ TEST(Registry, IsNotAskedWhenLockAndCacheSuffice) {
   EXPECT_EQ(again.code, 0) << again.out << again.err;
 }
 
-TEST(Registry, ThatIsGoneIsAskedOnce) {
+TEST(Registry, ThatIsUnreachableIsQueriedOnce) {
   const DriverRoot root;
   const Ran gone = root.slipway({"pkg", "inspect", "oci://127.0.0.1:1/nvidia/driver"});
   EXPECT_EQ(gone.code, 1);

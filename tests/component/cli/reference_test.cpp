@@ -81,7 +81,7 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
 }
 
 // Earlier every command was offered the options of all commands.
-TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
+TEST(Reference, ForBashCompletesTheOptionsOfACommandOrVerb) {
   const ScratchHost host;
   EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
   EXPECT_EQ(completed(host, "slipway log --", 2), "--root\n--output\n--verbose\n--help\n");

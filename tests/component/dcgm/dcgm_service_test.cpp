@@ -65,7 +65,7 @@ TEST_F(DcgmService, AnswersAScrapeWithEveryDefaultSeriesOfEachGpu) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmService, FollowsWhatTheGpusDo) {
+TEST_F(DcgmService, FollowsTheGpus) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 2 load 90");
@@ -79,7 +79,7 @@ TEST_F(DcgmService, FollowsWhatTheGpusDo) {
   })) << scrape().text;
 }
 
-TEST_F(DcgmService, OutlivesADriverThatIsUnloadedAndReplaced) {
+TEST_F(DcgmService, SurvivesADriverThatIsUnloadedAndReplaced) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("driver unloaded");
@@ -208,7 +208,7 @@ TEST_F(DcgmService, ListsGpuInstancesInsteadOfTheirGpu) {
   EXPECT_THAT(energies, ::testing::SizeIs(1)) << page.text;
 }
 
-TEST_F(DcgmService, LeavesOutWhatAGpuDoesNotHave) {
+TEST_F(DcgmService, LeavesOutUnsupportedValues) {
   machine_ = "t4x4,driver=550.90.07";
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -346,7 +346,7 @@ TEST_F(DcgmService, SaysThatScrapesFailWhileItsPortIsTaken) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmService, RefusesASpecThatIsWrongInThePlan) {
+TEST_F(DcgmService, RefusesASpecThatIsInvalidInThePlan) {
   const std::vector<std::pair<std::string, std::string>> table{
       {"listen: localhost", "'localhost' is not an address to listen on"},
       {"interval: 10", "interval"},

@@ -102,7 +102,7 @@ TEST_F(DcgmHealth, ReportsAnXidOfTheKernelsLogWithoutADriver) {
   EXPECT_FALSE(has_reason(scrape(), "xid-48"));
 }
 
-TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
+TEST_F(DcgmHealth, FollowsASitesRulesAndExplainsErrorsOfThem) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::filesystem::create_directories(host_.path("etc/slipway"));
@@ -121,7 +121,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
 }
 
 // Earlier the log had only the UUID and the number.
-TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
+TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndTheRemedy) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(8));

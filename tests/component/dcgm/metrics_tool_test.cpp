@@ -70,7 +70,7 @@ TEST(DcgmMetrics, UsesTheSitesHealthRules) {
   EXPECT_THAT(health().err, HasSubstr("health-rules.yaml:2:"));
 }
 
-TEST(DcgmMetrics, RefusesWhatIsWrong) {
+TEST(DcgmMetrics, RefusesInvalidInput) {
   EXPECT_EQ(metrics({"--intervall", "1s"}).code, 64);
   EXPECT_EQ(metrics({"-o", "json"}).code, 64);
   const Ran soon = metrics({"--interval", "soon"});

@@ -77,7 +77,7 @@ TEST_F(DcgmReload, WithANewlyInvalidFileOfCountersKeepsTheFormerCounters) {
 }
 
 // Earlier scrapes failed afterwards.
-TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
+TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreInvalidIsRefused) {
   host_.put("etc/web.yaml", "tls_server_confg: {}\n");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

@@ -161,7 +161,7 @@ TEST_F(DcgmServing, LoadsAnotherCertificateWhileItRuns) {
 
 class DcgmTakeover : public DcgmServing {};
 
-TEST_F(DcgmTakeover, StopsTheExporterBeforeTheServiceAndRemovalBringsItBack) {
+TEST_F(DcgmTakeover, StopsTheExporterBeforeTheServiceAndRemovalRestoresIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root: systemctl runs in the scratch root";
   const FakeSystemd systemd(host_);
   host_.put("usr/lib/systemd/system/dcgm-exporter.service",

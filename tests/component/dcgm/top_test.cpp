@@ -62,7 +62,7 @@ TEST(Top, PrintsJsonForPrograms) {
   EXPECT_EQ(json["gpus"][1]["values"]["mig"]["instances"].size(), 7U);
 }
 
-TEST(Top, RefusesWhatIsWrong) {
+TEST(Top, RefusesInvalidInput) {
   EXPECT_EQ(top({"--once", "--interval", "1s"}).code, 64);
   EXPECT_EQ(top({"--interval", "1s", "--sim", "l4x1"}).code, 64) << "a pipe gets one";
   EXPECT_EQ(top({"--nothing"}).code, 64);
@@ -310,7 +310,7 @@ TEST(TopOnATerminal, PrintsOnceOnADumbTerminal) {
   }
 }
 
-TEST(TopOnATerminal, SaysWhatIsWrongAndContinues) {
+TEST(TopOnATerminal, ReportsErrorsAndContinues) {
   OnATerminal terminal({"--sim", "h100x8,driver=none"});
   EXPECT_TRUE(terminal.shows("the GPUs cannot be read")) << terminal.text();
   terminal.type('q');

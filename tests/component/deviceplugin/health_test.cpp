@@ -82,7 +82,7 @@ TEST(DevicePluginService, AgreesWithDcgmOnFaultsAndTheirEnd) {
 }
 
 // Driver 535 does not report a reset, and the services have released the GPU during it: earlier neither noticed it.
-TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
+TEST(DevicePluginService, RecognizesAResetByPause) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());

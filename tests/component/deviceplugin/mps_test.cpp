@@ -70,7 +70,7 @@ TEST_F(Mps, AReloadLeavesADaemonWithoutClientsAlone) {
   EXPECT_EQ(kubelet_.of(kGpuResource).lists, lists) << "they were healthy all the time";
 }
 
-TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
+TEST_F(Mps, ADaemonWithClientsSurvivesTheServiceAndTheNextOneTakesItOver) {
   for (const int how : {SIGTERM, SIGKILL}) {
     RunningService service(node_.host(), node_.words());
     ASSERT_TRUE(ready(service)) << service.log();

@@ -68,7 +68,7 @@ TEST_F(RegistrarTest, RegistersAgainWhenKubeletsFolderIsWipedAndMadeAgain) {
   EXPECT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; })) << log();
 }
 
-TEST_F(RegistrarTest, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
+TEST_F(RegistrarTest, ExplainsHowLongTheRegistrationTookOrWhyThereIsNone) {
   const auto registrar = start();
   ASSERT_TRUE(wait_for([&] { return !registrar->status()[kGpu].waits_for.empty(); }));
   EXPECT_FALSE(registrar->status()[kGpu].took);

@@ -81,7 +81,7 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, but for 1 edit that is kept"));
 }
 
-TEST_F(Edits, AreReplacedWhereThatIsAskedForAndComeBackWithARollback) {
+TEST_F(Edits, AreReplacedOnRequestAndComeBackWithARollback) {
   edit();
   const Ran plan = run({"plan", "--replace-edits"}, 2);
   EXPECT_THAT(plan.out, HasSubstr("+ change /etc/probe.conf (0644), replacing an edit"));
@@ -148,7 +148,7 @@ TEST_F(Edits, ComeBackWhenTheApplyThatReplacesThemFails) {
 }
 
 // A change that does not work is reverted, and the replaced edit is restored.
-TEST_F(Edits, ComeBackWhenWhatReplacesThemDoesNotWork) {
+TEST_F(Edits, AreRestoredWhenTheReplacementDoesNotWork) {
   edit();
   host_.spec("    probe: {files: {/etc/probe.conf: one, /etc/more.conf: more, /etc/probe-broken: x}}\n");
   run({"apply", "--replace-edits"}, 1);
@@ -221,7 +221,7 @@ TEST_F(Edits, MadeJustBeforeTheReplacementAreKept) {
   EXPECT_EQ(json({"plan"}, 0)["edits"].size(), 1U);
 }
 
-TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
+TEST_F(Edits, AreReplacedByASavedPlanOnRequest) {
   edit();
   const std::string kept = host_.folder().at("kept.json").string();
   const std::string replaced = host_.folder().at("replaced.json").string();
@@ -239,7 +239,7 @@ TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
   EXPECT_EQ(conf(), "one");
 }
 
-TEST_F(Edits, ThatAreAcceptedAreTheNewState) {
+TEST_F(Edits, BecomeTheNewStateWhenAccepted) {
   edit();
   const auto before = host_.tree();
   EXPECT_THAT(run({"accept", kConf, "--dry-run"}, 2).out, HasSubstr("+ accept /etc/probe.conf as it is"));

@@ -58,7 +58,7 @@ TEST(Apply, RemovesThingsThatAreNoLongerPlanned) {
   EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
 }
 
-TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
+TEST(Apply, RestoresEverythingWhenALaterActionFails) {
   ScratchHost host;
   host.live = true;
   host.put("etc/probe.conf", "the user's\n");
@@ -171,7 +171,7 @@ TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRu
   EXPECT_EQ(host.slipway({"apply"}).code, 0) << "what needs none of its tools can be done";
 }
 
-TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
+TEST(Apply, PlansAComponentLateWhenItNeedsAnEarlierOne) {
   const ScratchHost host;
   const std::string follower = "    follower: {needs: /etc/probe.conf}\n";
   host.spec(kOneFile + follower);

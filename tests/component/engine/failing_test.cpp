@@ -243,7 +243,7 @@ TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
 }
 
 // Earlier status reported a component as well although it could no longer be planned.
-TEST_F(Failing, ToBePlannedIsReportedByStatusAndForgottenWithTheFormerSpec) {
+TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

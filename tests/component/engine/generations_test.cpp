@@ -216,7 +216,7 @@ TEST_F(Generations, RemoveAllWithOnlyIgnoresOtherDamage) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-TEST_F(Generations, AreListedWithWhatEachChanged) {
+TEST_F(Generations, AreListedWithTheirChanges) {
   probe("one");
   run({"apply"});
   probe("two", kPlainBystander);

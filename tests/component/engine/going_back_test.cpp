@@ -67,7 +67,7 @@ TEST_F(GoingBack, RemovesAComponentThatTheActiveGenerationDoesNotHave) {
   EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
 }
 
-TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsWhatFails) {
+TEST_F(GoingBack, IsNotDoneWhereTheSpecKeepsFailedChanges) {
   apply_good();
   host.spec(kBad);
   host.folder().file("host.yaml",

@@ -19,7 +19,7 @@ Json log_of(const ScratchHost& host) {
   return Json::parse(ran.out)["entries"];
 }
 
-TEST(Log, TellsAppliesRollbacksAndRemovalsOfALiveRoot) {
+TEST(Log, ReportsAppliesRollbacksAndRemovalsOfALiveRoot) {
   ScratchHost host;
   host.live = true;
   host.spec(kOne);

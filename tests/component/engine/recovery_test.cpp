@@ -336,7 +336,7 @@ TEST(Boot, OfAFailedApplyUnitIsReported) {
 }
 
 // Earlier a kill between the last change and verify left a component that was never verified.
-TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
+TEST(Recovery, VerifiesTheChangesOfAKilledApply) {
   ScratchHost host;
   host.put("etc/probe-hang-in-verify", host.folder().at("asleep").string());
   host.put("etc/probe-broken", "");

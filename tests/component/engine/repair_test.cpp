@@ -256,7 +256,7 @@ TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverMatchingThings) {
   EXPECT_THAT(host.text("etc/engine.toml"), HasSubstr("new = 2")) << "it may have been there";
 }
 
-TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsReportedToLeaveWhatItMade) {
+TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnApplyLeavesItsFiles) {
   host.put(record, "");
   repair();
   const Ran removed = host.slipway({"remove", "probe"});

@@ -46,7 +46,7 @@ class StatusPage : public ::testing::Test {
   int applies_ = 0;
 };
 
-TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
+TEST_F(StatusPage, NamesTheMachineItsKernelAndTheAppliedComponents) {
   host.put("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -130,7 +130,7 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
 
 // A program rewrites an engine's file at each of its runs: earlier that was invisible, because the file was right
 // again.
-TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted) {
+TEST_F(StatusPage, ListsRestoredFilesSinceTheBoot) {
   host.live = true;
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

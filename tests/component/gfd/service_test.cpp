@@ -152,7 +152,7 @@ TEST_F(GfdService, NotesAContradictionWithDevicepluginsConfig) {
 }
 
 // Earlier it was read only in the next pass, a minute later by default.
-TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
+TEST_F(GfdService, FollowsItsConfigFileForAnyInterval) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
@@ -224,7 +224,7 @@ TEST_F(GfdService, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.stop(), 0);
 }
 
-TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereItIsToldTo) {
+TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereConfigured) {
   spec(", env: {GFD_OUTPUT_FILE: /srv/labels, GFD_NO_TIMESTAMP: \"true\", FAIL_ON_INIT_ERROR: \"true\"}");
   {
     const Background service(command(), folder_.at("log"));
@@ -236,7 +236,7 @@ TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereItIsToldT
   EXPECT_EQ(run(command()).status, 1);
 }
 
-TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
+TEST_F(GfdService, ReportsErrorsInItsSpecAndEnds) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    gfd: {interval: soon}\n");

@@ -41,7 +41,7 @@ TEST(MigComponent, ChangesBetweenNamedConfigs) {
   EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
 }
 
-TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
+TEST(MigComponent, ShowsChangedAndDestroyedInstancesInThePlan) {
   const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
   const Ran plan = node.plan("all-3g.40gb");
   EXPECT_EQ(plan.code, 2) << plan.out << plan.err;

@@ -158,7 +158,7 @@ TEST(MigDoctor, DoesNotReportAFailedApplyAsAnotherLayout) {
 }
 
 // Earlier the mistake was reported in the generated configs, or the label was taken for a missing one.
-TEST(MigLabels, ThatAreWrongAreNamed) {
+TEST(MigLabels, ThatAreInvalidAreNamed) {
   const MigNode node("h100x1");
   node.section("config: all-1g.10gb, label_file: /etc/labels");
   node.host().put("etc/labels", "nvidia.com/mig.config=all-9g.10gb\n");

@@ -110,7 +110,7 @@ TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
   EXPECT_THAT(ran.errors, HasSubstr("there is no GPU on this machine"));
 }
 
-TEST_F(MigTools, AssertSaysWhatDiffers) {
+TEST_F(MigTools, AssertReportsDifferences) {
   make("h100x2");
   const Ran ran = mig("assert -f " + config("devices: [1], mig-enabled: true, mig-devices: {7g.80gb: 1}"));
   EXPECT_EQ(ran.status, 1);

@@ -105,7 +105,7 @@ TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
 }
 
 // The services resume however the pause ends, and never while the command still runs.
-TEST_F(Pause, EndsWithTheCommandWhateverSignalComes) {
+TEST_F(Pause, EndsWithTheCommandAfterAnySignal) {
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const pid_t told = start_pause("trap 'exit 3' TERM; " + begins() + "while :; do sleep 0.05; done");

@@ -188,7 +188,7 @@ TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
   EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did();
 }
 
-TEST_F(ServiceTest, ThatCrashesEndsWithTheComponentTheSignalAndItsLastWords) {
+TEST_F(ServiceTest, ThatCrashesEndsWithTheComponentTheSignalAndItsLastLines) {
   spec("how: crashes");
   RunningService service(host_);
   EXPECT_EQ(service.exit_code(), 1);
@@ -259,7 +259,7 @@ TEST_F(ServiceTest, MayBeASeparateProgram) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(ServiceTest, ThatIsAProgramAndCrashesIsToldLikeAnyOther) {
+TEST_F(ServiceTest, ThatIsAProgramReportsItsCrash) {
   host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", how: crashes}\n");
   RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
   EXPECT_EQ(service.exit_code(), 1);

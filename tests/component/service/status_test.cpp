@@ -125,7 +125,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
 }
 
 // Earlier verify and doctor passed a service that itself reported that it does not work.
-TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
+TEST_F(StatusTest, AgreesWithVerifyAndDoctorAboutAServicesProblems) {
   spec(", how: ails");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   RunningService running(host_);

@@ -358,7 +358,7 @@ TEST_F(AppliedService, IsNotRunFromAFileOfAnotherComponentOrPlace) {
 }
 
 // systemd asks in ExecCondition=: a nonzero exit code would silently skip the service.
-TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
+TEST_F(AppliedService, WithDamagedSettingsIsStartedWithAWarning) {
   apply("loner", "");
   host_.put("etc/slipway/services/loner.json", "{");
   EXPECT_EQ(host_.slipway({"service", "loner", "--boot", "--condition"}).code, 0);
@@ -367,7 +367,7 @@ TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
   EXPECT_THAT(ran.err, HasSubstr("loner.json does not hold"));
 }
 
-TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
+TEST_F(AppliedService, WithAMissingFileNamesThePackage) {
   apply("loner", "");
   std::filesystem::remove(host_.folder().at("usr/lib/slipway/plugins/loner-service"));
   const Ran ran = host_.slipway({"service", "loner", "--boot"});

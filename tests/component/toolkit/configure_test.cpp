@@ -103,7 +103,7 @@ TEST_P(ConfigureContainerd, AddsAHandlerThatInheritsAndLeavesTheRest) {
   EXPECT_EQ(inode_of(kContainerd), inode) << "it was not even written again";
 }
 
-TEST_P(ConfigureContainerd, WritesWhatTheComponentWrites) {
+TEST_P(ConfigureContainerd, WritesTheSameAsTheComponent) {
   install("containerd", "containerd", std::get<0>(GetParam()) == 3 ? "2.1.0" : "1.7.24");
   const std::string wanted = applied("engines: [containerd], set_as_default: true", kContainerd);
   const Ran ran = configure("--runtime containerd --nvidia-set-as-default --cdi.enabled");
@@ -224,7 +224,7 @@ TEST_F(Configure, KeepsTheModeAndTheLinkToAFile) {
   EXPECT_EQ(info.st_mode & 07777U, 0600U);
 }
 
-TEST_F(Configure, InheritsFromWhatTheEngineSaysWhenTold) {
+TEST_F(Configure, InheritsTheEnginesRunningConfigurationOnRequest) {
   const std::string path = root.at("/containerd").string();
   program("/containerd",
           R"([ "$1" = --version ] && { echo "containerd x v1.7.24 y"; exit; }

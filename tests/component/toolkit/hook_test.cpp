@@ -262,7 +262,7 @@ TEST_F(HookTest, FoldersThatTheLinkerKnowsKeepTheirPlace) {
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
 }
 
-TEST_F(HookTest, MuslsLinkerIsToldAsWell) {
+TEST_F(HookTest, MuslsLinkerIsConfiguredAsWell) {
   NEEDS_ROOT();
   libraries();
   folder_.file("root/etc/alpine-release", "3.20\n");
@@ -351,7 +351,7 @@ TEST_F(HookTest, EglGetsTheGpusOfTheContainer) {
               HasSubstr("\"EGLVisibleDGPUDevices\", 0x9]"));
 }
 
-TEST_F(HookTest, IsStaticSoThatItRunsWhereNothingElseIs) {
+TEST_F(HookTest, IsStaticallyLinked) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "sanitizers need a dynamic program";
 #endif

@@ -125,7 +125,7 @@ TEST_F(ShimTest, KeepsModeAndOwnerOfTheBundlesFile) {
   EXPECT_EQ(info.st_mode & 07777U, 0640U);
 }
 
-TEST_F(ShimTest, LeavesTheBundleAloneWhenNothingIsAskedFor) {
+TEST_F(ShimTest, LeavesTheBundleAloneWithoutARequest) {
   for (const char* devices : {"void", ""}) {
     ask(devices);
     const std::string before = bundle();
@@ -311,7 +311,7 @@ TEST_F(JitShim, LogsDevicesThatAreMissingFromTheSpec) {
               HasSubstr("`slipway cdi generate`: GPU 1 is lost, so the CDI specs are without it"));
 }
 
-TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
+TEST_F(JitShim, ExplainsWhyNoSpecCanBeMade) {
   made("", "echo 'error: GPU 1 (0000:2a:00.0) is lost' >&2; exit 1");
   EXPECT_EQ(create(), 1);
   EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made of this machine"));

@@ -30,7 +30,7 @@ TEST(ArtifactSource, IsReadWithAllItsKeys) {
   EXPECT_EQ(source->ca_file + source->auth_file, "/ca.pem/auth.json");
 }
 
-TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
+TEST(ArtifactSource, NamesTheKeyThatIsInvalid) {
   const std::vector<std::pair<Json, std::string>> wrong{
       {{{"repository", "oci://r/x"}, {"digset", "x"}}, "digset"},
       {{{"repository", "oci://r/x"}, {"digest", "sha256:123"}}, "digest"},
@@ -48,7 +48,7 @@ TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
   }
 }
 
-TEST(ArtifactSource, SaysHowAnHttpsAddressIsWritten) {
+TEST(ArtifactSource, ExplainsHowAnHttpsAddressIsWritten) {
   EXPECT_NE(source_from_json("https://reg/x").error().next.find("oci://reg/x"), std::string::npos);
 }
 

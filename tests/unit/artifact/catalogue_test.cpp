@@ -134,7 +134,7 @@ TEST(LayoutCatalogue, RefusesAnUntrustedSourceAndShowsDigestsToPin) {
   EXPECT_NE(text.find("trust: unsigned"), std::string::npos) << text;
 }
 
-TEST(LayoutCatalogue, LeavesOutWhatAnIndexListsAndTheLayoutLacks) {
+TEST(LayoutCatalogue, SkipsListedManifestsThatTheLayoutLacks) {
   SampleLayout sample;
   std::filesystem::remove(sample.layout.blob_path(sample.first["digest"]));
   const auto [catalogue, warnings] = read(unsigned_source(sample.layout.path()));

@@ -229,7 +229,7 @@ std::vector<std::string> groups_of_this_process() {
   return found;
 }
 
-TEST_F(Attack, LeavesNoCgroupBehindHoweverItEnds) {
+TEST_F(Attack, LeavesNoCgroupBehindInEveryCase) {
   const bool some = !LimitedProcesses("probe", request_.limits).needs_looks();
   std::atomic<bool> cancel{false};
   std::vector<std::string> during;

@@ -356,7 +356,7 @@ TEST_F(SandboxTest, EveryErrorSaysWhereAndWhatToDo) {
   check("cancelled");
 }
 
-TEST(SandboxWithoutRights, SaysWhatIsMissing) {
+TEST(SandboxWithoutRights, NamesMissingParts) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(77);

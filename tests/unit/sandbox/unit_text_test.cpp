@@ -69,7 +69,7 @@ TEST(UnitText, ComesBeforeTheUnitsThatWaitForTheService) {
   EXPECT_THAT(service_unit_text(unit), HasSubstr("\nBefore=kubelet.service k3s.service\n"));
 }
 
-TEST(UnitText, GivesAServiceWhatItDeclares) {
+TEST(UnitText, GivesAServiceItsDeclaredAccess) {
   const std::string unit = unit_with({{"memory", "1G"},
                                       {"tasks", 7},
                                       {"capabilities", {"CAP_SYS_ADMIN", "CAP_KILL"}},

@@ -27,7 +27,7 @@ TEST(Error, KeepsTheLinesOfALongDetailUnderOneAnother) {
   EXPECT_EQ(to_text(error), "error: no\n  compiler: a.c:1\n            b.c:2\n");
 }
 
-TEST(Error, OfAFullDiskSaysHowToContinue) {
+TEST(Error, OfAFullDiskExplainsHowToContinue) {
   const Error error = system_error("write", "/usr/lib/x", ENOSPC);
   EXPECT_EQ(error.code, ErrorCode::no_space);
   EXPECT_NE(error.next.find("free some space"), std::string::npos);

@@ -174,7 +174,7 @@ TEST(NearestWord, OfEverySingleEditOfALongWordIsThatWord) {
   }
 }
 
-TEST(NearestWord, IsNamedInWhatAnErrorSays) {
+TEST(NearestWord, IsNamedInAnError) {
   EXPECT_EQ(did_you_mean("verson", kKeys), "; did you mean 'version'?");
   EXPECT_EQ(did_you_mean("container", kKeys), "");
   EXPECT_EQ(suggestion("verson", kKeys, "write a key"), "did you mean 'version'?");

@@ -111,7 +111,7 @@ TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
   EXPECT_EQ(writer(folder), "a user named in its access control list may write to " + folder.at("var").string());
 }
 
-TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {
+TEST(OnlyOurs, ChecksTheFoldersToWhichLinksLead) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;
   folder.file("srv/data/lib/state", "");

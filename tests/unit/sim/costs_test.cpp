@@ -51,7 +51,7 @@ class SimCosts : public SimTest {
   DirectLibrary library_;
 };
 
-TEST_F(SimCosts, AreNothingUnlessAskedFor) {
+TEST_F(SimCosts, AreNothingUnlessRequested) {
   for (const char* name : {"h100x8", "h100x8,costs=off"}) {
     const auto machine = make_sim_machine(*read_sim_profile(name, {SIM_PROFILES}), {SIM_PROFILES});
     ASSERT_TRUE(machine.ok()) << to_text(machine.error());

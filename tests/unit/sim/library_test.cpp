@@ -77,7 +77,7 @@ TEST_F(SimLibrary, SharesItsStateWithOtherProcesses) {
   EXPECT_FALSE(nvml::mig_mode(*nvml_, gpu(0))->current);
 }
 
-TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
+TEST_F(SimLibrary, MakesMigDevicesAndRemovesThem) {
   make("h100x2");
   ASSERT_EQ(nvml::set_mig_mode(*nvml_, gpu(0), true).value_or(-5), NVML_SUCCESS);
   const auto instance = nvml::create_gpu_instance(*nvml_, gpu(0), profile_id("3g.40gb"), {4, 4});
@@ -204,7 +204,7 @@ TEST_F(SimLibrary, HasOnlyTheFunctionsOfItsDriversBranch) {
   EXPECT_THAT(calls.str(), HasSubstr("nvmlDeviceGetGpuFabricInfo 1"));
 }
 
-TEST_F(SimLibrary, CountsEveryCallAndDelaysThoseItIsToldTo) {
+TEST_F(SimLibrary, CountsEveryCallAndDelaysThoseConfigured) {
   make("h100x2");
   ASSERT_EQ(tool("function nvmlDeviceGetCount_v2 delay 30000"), 0);
   const auto begin = std::chrono::steady_clock::now();

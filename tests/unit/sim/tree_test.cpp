@@ -73,7 +73,7 @@ TEST_F(SimTree, ShowsTheInstancesThatExistByNow) {
   EXPECT_TRUE(existing("dev/nvidia-caps/nvidia-cap157"));
 }
 
-TEST_F(SimTree, HasNodesWithTheNumbersOfTheTables) {
+TEST_F(SimTree, HasNodesWithTheKernelsNumbers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root makes device nodes";
   make("t4x4");
   ASSERT_EQ(write("t4x4"), 0);

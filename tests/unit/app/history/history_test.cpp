@@ -27,12 +27,12 @@ std::vector<int> numbers(const History& history) {
   return read;
 }
 
-TEST(History, IsEmptyWhereNothingWasDone) {
+TEST(History, IsEmptyAtFirst) {
   const TempDir folder;
   EXPECT_TRUE(numbers(History(folder.at("log").string())).empty());
 }
 
-TEST(History, GivesBackWhatWasAddedOldestFirst) {
+TEST(History, ReturnsEventsOldestFirst) {
   const TempDir folder;
   const History history(folder.at("log").string());
   for (int n = 1; n <= 3; ++n) ASSERT_TRUE(history.append({{"n", n}}).ok());

@@ -214,7 +214,7 @@ double work_of(const std::string& repeated, std::size_t times) {
 
 // Earlier the line was searched from its beginning for each word, to the end of its word for each name, to the next
 // letter for each blank: one line of 500,000 words took hours.
-TEST(Redactor, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
+TEST(Redactor, ChecksALineOfAnyLengthEquallyOftenForEachLetter) {
   for (const char* repeated : {"-p1 ",
                                "mysql -p1 ",
                                "curl -u a:b ",
@@ -266,7 +266,7 @@ TEST(Redactor, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
   EXPECT_LE(lines(8'000), 1.5 * lines(1'000) + 1);
 }
 
-TEST(Redactor, ShowsNothingWhenItCannotKnowAllSecrets) {
+TEST(Redactor, ShowsNothingWithTooManySecrets) {
   Redactor redactor;
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "token: planted" + std::to_string(i) + "-and-more\n";

@@ -105,7 +105,7 @@ TEST(CommandLine, UsesAnEmptyVariableOnlyIfTheTableSaysSo) {
   EXPECT_FALSE(read({}, set, line)->flag("dry-run", true));
 }
 
-TEST(CommandLine, ThatIsWrongIsRefusedWithASuggestion) {
+TEST(CommandLine, ThatIsInvalidIsRefusedWithASuggestion) {
   EXPECT_EQ(refusal({"--outptu", "x"}), "unknown option '--outptu' | command line | did you mean --output?");
   EXPECT_EQ(refusal({"--bogus"}),
             "unknown option '--bogus' | command line | `slipway acme paint --help` lists what "
@@ -266,7 +266,7 @@ TEST(CommandHelp, CountsCharactersAndNotBytes) {
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
 }
 
-TEST(CommandLine, OfMoreWordsThanAPersonTypesIsRefused) {
+TEST(CommandLine, OfTooManyWordsIsRefused) {
   const std::vector<std::string> many(5000, "a");
   const auto read = read_words({.call = "slipway x", .most_arguments = kAnyNumber}, many);
   ASSERT_FALSE(read);

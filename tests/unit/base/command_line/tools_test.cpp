@@ -77,7 +77,7 @@ std::string defect(const Json& reply) {
 Json with_line(const Json& line) { return Json::array({{{"name", "paint"}, {"line", line}}}); }
 Json with_option(const Json& option) { return with_line({{"options", {option}}}); }
 
-TEST(ToolTable, RunsAToolWithItsWords) {
+TEST(ToolTable, RunsAToolWithItsOutput) {
   const slipway::testing::FakeHost host;
   const ToolTable tools = acme_tools();
   Printed io;

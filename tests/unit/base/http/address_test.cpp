@@ -52,7 +52,7 @@ bool is_every_ipv4_address(const Fd& fd) {
 }
 
 // Earlier "::1" became 0.0.0.0 there, so that the whole network reached a listener that was meant for this machine.
-TEST(Listening, IsNeverOnMoreAddressesThanAskedForWhereIPv6IsMissing) {
+TEST(Listening, IsNeverOnMoreAddressesThanRequestedWhereIPv6IsMissing) {
   for (const unsigned number : {unsigned{EAFNOSUPPORT}, unsigned{EMFILE}, unsigned{EPERM}}) {
     const int status = exit_without_ipv6(number, [&] {
       for (const char* address : {"::1", "fe80::1", "2001:db8::1", "::ffff:127.0.0.1"}) {

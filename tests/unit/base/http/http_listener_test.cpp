@@ -218,7 +218,7 @@ TEST(HttpListener, AnswersMetricsAndNothingElse) {
   EXPECT_THAT(second.error().next, HasSubstr("acme.port"));
 }
 
-TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreAskedFor) {
+TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreRequested) {
   const auto own = listener();
   char here[16];
   std::snprintf(here, sizeof here, ":%04X ", own->port());
@@ -277,7 +277,7 @@ TEST(HttpListener, SendsATextWithoutACopy) {
 }
 
 // Earlier a client that sent each byte just in time kept a connection open for any length of time.
-TEST(HttpListener, EndsAClientThatSendsALetterNowAndThen) {
+TEST(HttpListener, EndsAClientThatSendsVerySlowly) {
   const auto server = listener();
   const Fd slow = connected(server->port());
   const auto begin = std::chrono::steady_clock::now();

@@ -72,7 +72,7 @@ TEST_F(NextBootTest, IsGrubsDefaultByIndexTitleAndId) {
   }
 }
 
-TEST_F(NextBootTest, IsWhatGrubenvSaved) {
+TEST_F(NextBootTest, IsTheSavedEntryOfGrubenv) {
   host.file("/boot/grub/grub.cfg", grub_cfg("${saved_entry}"));
   EXPECT_EQ(next(), "6.1.0-56-amd64") << "nothing is saved";
   const std::string saved = "# GRUB Environment Block\nsaved_entry=gnulinux-advanced-1>gnulinux-6.1.0-50-amd64\n";
@@ -125,7 +125,7 @@ TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
 }
 
 // Earlier a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
-TEST_F(NextBootTest, OfHostileEntriesIsSoonOver) {
+TEST_F(NextBootTest, OfHostileEntriesIsFoundQuickly) {
   for (int i = 0; i < 1000; ++i)
     host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");
   host.file("/boot/loader/loader.conf", "default *\n");

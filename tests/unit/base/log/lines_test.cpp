@@ -65,7 +65,7 @@ TEST(JsonLine, LeavesOutUnknownFields) {
   EXPECT_EQ(json_line(bare, kTime), R"({"time":"2026-01-01T00:00:00.042Z","level":"info","message":"here"})");
 }
 
-TEST(JsonLine, IsAsciiWhateverTheMessageHolds) {
+TEST(JsonLine, IsAsciiForAnyMessage) {
   const std::string line = json_line(event(LogLevel::debug, "a\nb\x1b[0m\x7f\xc2\x9b\xff…"), kTime);
   EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c < 0x7F; })) << line;
   EXPECT_EQ(Json::parse(line)["message"], "a\nb\x1b[0m\x7f\xc2\x9b\xef\xbf\xbd…");

@@ -80,7 +80,7 @@ class LogTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(LogTest, LeavesOutWhatIsBelowItsLevel) {
+TEST_F(LogTest, SkipsEventsBelowItsLevel) {
   const std::vector<LogEvent> all{of_mig(LogLevel::debug, "a"), of_mig(LogLevel::info, "b"),
                                   of_mig(LogLevel::warning, "c"), of_mig(LogLevel::error, "d")};
   const LogPlace place{.journal_stream = nullptr};
@@ -111,7 +111,7 @@ TEST_F(LogTest, WrapsOnlyLinesForUsers) {
   EXPECT_TRUE(written({LogFormat::json, LogLevel::info}, place, {of_mig(LogLevel::info, "x")}).starts_with("{"));
 }
 
-TEST_F(LogTest, HasColourOnATerminalAndNoneWhereItIsNotWanted) {
+TEST_F(LogTest, HasColourOnlyOnATerminal) {
   ::setenv("TERM", "xterm", 1);
   ::unsetenv("NO_COLOR");
   EXPECT_EQ(drawn(of_mig(LogLevel::warning, "busy")), "mig: \x1b[33m\x1b[1mwarning:\x1b[m busy\r\n");
@@ -154,7 +154,7 @@ TEST_F(JournaledLogTest, WritesLinesWithTheirPriorityWithoutAJournal) {
             "<4>mig: a\\nb\n");
 }
 
-TEST_F(JournaledLogTest, WritesJsonWhereThatWasAskedFor) {
+TEST_F(JournaledLogTest, WritesJsonWhereThatWasRequested) {
   const JournalSocket socket;
   const std::string text = written_under_systemd(LogFormat::json, socket.path(), of_mig(LogLevel::info, "x"));
   EXPECT_EQ(Json::parse(text)["message"], "x");

@@ -22,7 +22,7 @@ TEST(LogSettings, HaveTheLevelOfTheVariableAndOfTheOptionBeforeIt) {
   EXPECT_EQ(read_log_settings("", true, "error")->level, LogLevel::debug);
 }
 
-TEST(LogSettings, ThatAreWrongAreNamedWithWhatIsAllowed) {
+TEST(LogSettings, ThatAreInvalidAreNamedWithTheAllowedValues) {
   const auto format = read_log_settings("xml", false, nullptr);
   ASSERT_FALSE(format);
   EXPECT_THAT(to_text(format.error()), AllOf(HasSubstr("--log-format xml"), HasSubstr("text or json")));

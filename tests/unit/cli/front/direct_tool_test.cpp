@@ -33,7 +33,7 @@ TEST(ToolWords, AreLeftToSlipwayWithItsOptions) {
   EXPECT_THAT(tool_words({"gfd", "labels", "--log-format=json"}), IsEmpty());
 }
 
-TEST(DirectTools, AreThoseOfTheComponentThatSaysSo) {
+TEST(DirectTools, AreThoseOfTheDeclaringComponent) {
   const std::string both = "component: a\ntools: true\ndirect_tools: true\n---\ncomponent: b\ntools: true\n";
   EXPECT_TRUE(has_direct_tools(both, "a"));
   EXPECT_FALSE(has_direct_tools(both, "b"));

@@ -150,7 +150,7 @@ TEST(GraphSvg, HasABoxForEachComponentAndAnArrowForEachThatItWaitsFor) {
   EXPECT_THAT(svg, AllOf(Not(HasSubstr("href")), Not(HasSubstr("<style"))));
 }
 
-TEST(GraphSvg, PutsWhatWaitsToTheRightOfWhatItWaitsFor) {
+TEST(GraphSvg, PutsADependentToTheRight) {
   const std::string svg = graph_svg(graph_of({{"a"}, {"b", {"a"}}, {"c", {"a", "b"}}}));
   const auto left_of = [&svg](const std::string& name) {
     const std::size_t text = svg.find(">" + name + "</text>");

@@ -46,7 +46,7 @@ TEST(LinesOfAPlan, AreSeparateForFewItemsOrOnRequest) {
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /l/c -> there"));
 }
 
-TEST(LinesOfAPlan, KeepApartWhatDiffersInFolderReasonOrStanding) {
+TEST(LinesOfAPlan, SeparateDifferentFoldersReasonsAndStates) {
   EXPECT_THAT(texts({link("/l/a"), link("/l/b"), link("/m/c")}),
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /m/c -> there"));
   EXPECT_THAT(texts({link("/l/a", "one"), link("/l/b", "one"), link("/l/c", "two")}),

@@ -41,7 +41,7 @@ TEST_F(FileAction, IsUndoneToTheLastByte) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndBringsItBack) {
+TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndRestoresIt) {
   root.put("/etc/modprobe.d/x.conf", "theirs\n", 0600);
   const std::string before = root.listing(kFiles);
   const Action action = desired("ours\n");
@@ -206,7 +206,7 @@ TEST_F(DirectoryAction, AcceptsALinkToAFolderAndRefusesAFile) {
 
 class SymlinkAction : public ActionTest {};
 
-TEST_F(SymlinkAction, MakesALinkAndTakesItAway) {
+TEST_F(SymlinkAction, MakesALinkAndRemovesIt) {
   const std::string before = root.listing(kFiles);
   const Action action = action::symlink("/usr/lib/libcuda.so.1", "libcuda.so.535");
   apply_and_remember(action);
@@ -239,7 +239,7 @@ TEST_F(SymlinkAction, ChangesAForeignLinkButKeepsAnEditOfItsOwn) {
 
 class RemoveAction : public ActionTest {};
 
-TEST_F(RemoveAction, RemovesAFileAndBringsItBackWithModeAndTime) {
+TEST_F(RemoveAction, RemovesAFileAndRestoresItWithModeAndTime) {
   root.put("/etc/modules-load.d/nouveau.conf", "nouveau\n", 0640);
   const std::string before = root.listing(kFiles);
   const Action action = action::remove("/etc/modules-load.d/nouveau.conf");
@@ -284,7 +284,7 @@ TEST_F(ServiceFileAction, IsWrittenByOthersAndGoesWithTheComponent) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(ServiceFileAction, BringsBackWhatWasThereBefore) {
+TEST_F(ServiceFileAction, RestoresWhatWasThereBefore) {
   root.put("/etc/features.d/labels", "somebody's\n", 0600);
   const std::string before = root.listing(kFiles);
   const Action action = action::service_file("/etc/features.d/labels");

@@ -132,7 +132,7 @@ TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
   EXPECT_THAT(done.why, HasSubstr("no initrd for kernel 6.1"));
 }
 
-TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
+TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastLines) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
   const auto done = Trigger("initramfs:6.1").run(context);

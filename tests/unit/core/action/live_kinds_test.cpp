@@ -85,7 +85,7 @@ TEST_F(DeviceNodeAction, LeavesARightNodeAloneAndReplacesAWrongOne) {
   EXPECT_EQ(root.info("/dev/nvidiactl").st_rdev, makedev(195, 255));
 }
 
-TEST_F(DeviceNodeAction, IsTakenAwayWithItsLink) {
+TEST_F(DeviceNodeAction, IsRemovedWithItsLink) {
   const Image image = live_apply(uvm);
   ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
   ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
@@ -331,7 +331,7 @@ TEST_F(ExecAction, AnEarlierStateIsNotUndone) {
   EXPECT_TRUE(on);
 }
 
-TEST_F(ExecAction, AFailureShowsTheProgramsWords) {
+TEST_F(ExecAction, AFailureShowsTheProgramsOutput) {
   works = false;
   const auto done = kind(action).perform(action, live);
   ASSERT_FALSE(done.ok());

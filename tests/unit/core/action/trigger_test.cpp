@@ -206,7 +206,7 @@ TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
   EXPECT_EQ(root.info("/opt/lib").st_mtim.tv_sec, kEpoch);
 }
 
-TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
+TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsOutput) {
   root.put("/etc/ld.so.conf", "/opt/lib\n");
   root.make_folder("/etc/ld.so.cache");
   const auto done = Trigger("ldconfig").run(context);

@@ -224,7 +224,7 @@ TEST(Store, ABuildsFolderDependsOnItsSource) {
   EXPECT_EQ(layer_key(layer), digest_of("b"));
 }
 
-TEST(TreeList, IsTheSameForEqualTreesAndTellsTypesApart) {
+TEST(TreeList, IsTheSameForEqualTreesAndReportsTypesApart) {
   TempRoot one;
   one.put("/b", "x");
   one.link("/a", "b");

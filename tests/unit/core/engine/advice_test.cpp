@@ -32,7 +32,7 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
             "reset it (`slipway pause --root r -- nvidia-smi -r -i 3`)");
 }
 
-TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
+TEST(Advice, LeavesCommandsAloneThatNeedNoRootOption) {
   for (const std::string text :
        {"`slipway driver build` makes one", "`slipway plugin list`", "`slipway apply --root /other`", "slipway apply"})
     EXPECT_EQ(advised(text, on("/srv/rootfs")), text);

@@ -30,7 +30,7 @@ void finish_when_stopped() {
   if (!check_not_stopped()) ::_exit(kFinished);
 }
 
-TEST(Stop, IsAskedForByTermIntAndHangup) {
+TEST(Stop, IsRequestedByTermIntAndHangup) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP})
     EXPECT_EQ(ended([&] {
                 watch_stop_signals();
@@ -52,7 +52,7 @@ TEST(Stop, IsImmediateWithASecondSignal) {
 
 // A terminal that closes signals its group and its shell, which signals its jobs: earlier the latter counted as a
 // second signal.
-TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
+TEST(Stop, IsRequestedOnceByTwoSignalsThatComeTogether) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               ::raise(SIGHUP);
@@ -82,7 +82,7 @@ TEST(Stop, KeepsAnIgnoredHangupIgnored) {
             kFinished);
 }
 
-TEST(Stop, IsNotAskedForByAReaderThatGoesAway) {
+TEST(Stop, IsNotRequestedByAReaderThatGoesAway) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               ::raise(SIGPIPE);

@@ -57,7 +57,7 @@ TEST(Graph, OrdersByEdgesAndThenByName) {
   EXPECT_THAT(graph->order, ElementsAre("driver", "mig", "cdi", "dcgm", "deviceplugin", "gfd", "runtime", "validator"));
 }
 
-TEST(Graph, TellsRequirementsFromMereOrder) {
+TEST(Graph, ReportsRequirementsFromMereOrder) {
   const auto graph = graph_of(whole_node());
   EXPECT_THAT(graph->requires_.at("cdi"), ElementsAre("driver"));
   EXPECT_THAT(graph->before.at("cdi"), ElementsAre("driver", "mig"));

@@ -73,7 +73,7 @@ TEST(FolderNames, OfAFolderWithMoreEntriesThanAreReadAreAnError) {
   EXPECT_EQ(names.error().what, "/folder has more than 2 entries");
 }
 
-TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
+TEST_F(RootFsTest, SetsModesForAnyUmask) {
   const mode_t former = ::umask(077);
   put_file("/a/b", "x", 0664);
   ASSERT_TRUE(fs.make_directory("/c/d", 0775).ok());
@@ -150,7 +150,7 @@ TEST_F(RootFsTest, AParentWithForeignFilesStays) {
   EXPECT_TRUE(root.has("/opt/ours/theirs"));
 }
 
-TEST_F(RootFsTest, BringsBackAFileWithModeTimeAndAttributes) {
+TEST_F(RootFsTest, RestoresAFileWithModeTimeAndAttributes) {
   root.put("/etc/conf", "the user's own\n", 0604);
   ::setxattr(root.at("/etc/conf").c_str(), "user.note", "n", 1, 0);
   const std::string before = root.listing(TempRoot::Times::files);
@@ -163,7 +163,7 @@ TEST_F(RootFsTest, BringsBackAFileWithModeTimeAndAttributes) {
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
-TEST_F(RootFsTest, BringsBackLinksAndFolders) {
+TEST_F(RootFsTest, RestoresLinksAndFolders) {
   root.link("/etc/link", "nowhere");
   root.make_folder("/srv/data");
   ::chmod(root.at("/srv/data").c_str(), 02750);
@@ -373,7 +373,7 @@ TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
 }
 
 // Issue 6: with a read-only /usr, a failed apply could not be undone: missing files "cannot be removed".
-TEST_F(PrivilegedRootFsTest, WhatIsMissingIsBroughtBackInAReadOnlyFolderToo) {
+TEST_F(PrivilegedRootFsTest, WhatIsMissingIsRestoredInAReadOnlyFolderToo) {
   root.put("/usr/there", "kept");
   const pid_t child = ::fork();
   if (child == 0) {

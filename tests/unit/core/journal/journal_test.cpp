@@ -177,7 +177,7 @@ TEST_F(JournalTest, IsEmptyWithOnlyOneOfItsFiles) {
 }
 
 // Earlier the error on a full disk was "cannot write to the journal of applies: not an error".
-TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
+TEST_F(JournalTest, ExplainsWhyAStepCouldNotBeMarked) {
   auto journal = open();
   auto list = steps("driver", 1);
   ASSERT_TRUE(journal->intend(list, {}));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uid_t kStranger = 12345;
 
-TEST(PluginFile, TellsItsComponentsVersionAndDigest) {
+TEST(PluginFile, ReportsItsComponentsVersionAndDigest) {
   const TempFolder folder;
   const std::string path = write_file(folder / "alpha.so", plugin_bytes("test-alpha"));
   const auto file = read_plugin_file(path);

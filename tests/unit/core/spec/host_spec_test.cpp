@@ -239,7 +239,7 @@ TEST_F(SpecFile, IsReadFromTheDisk) {
   EXPECT_EQ(spec->file, folder_ + "/host.yaml");
 }
 
-TEST_F(SpecFile, ThatIsMissingSaysHowToWriteOne) {
+TEST_F(SpecFile, ThatIsMissingExplainsHowToWriteOne) {
   const auto spec = read_host_spec(folder_ + "/host.yaml", test_plugins());
   EXPECT_EQ(spec.error().code, ErrorCode::not_found);
   EXPECT_NE(spec.error().next.find("slipway init"), std::string::npos);

@@ -33,7 +33,7 @@ Ran run_tool(const std::string& words) {
   return ran;
 }
 
-TEST(WorkerProgram, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(WorkerProgram, OfTheEnvironmentIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
   folder.link("theirs/worker", worker_program(true).value());

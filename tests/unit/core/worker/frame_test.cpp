@@ -35,7 +35,7 @@ TEST(Frame, IsReadFromAnyPieces) {
   }
 }
 
-TEST(Frame, IsReadOrRefusedWhateverTheBytesAre) {
+TEST(Frame, IsReadOrRefusedForAnyBytes) {
   unsigned refused = 0;
   for (unsigned seed = 0; seed < 500; ++seed) {
     RandomJson random(seed);

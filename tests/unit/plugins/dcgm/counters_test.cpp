@@ -95,7 +95,7 @@ TEST(Counters, OfTheSameFieldAreCountedOnce) {
   EXPECT_THAT(counters.warnings[0], HasSubstr("c.csv:2: dcgm_gpu_temp is in line 1 already"));
 }
 
-TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
+TEST(Counters, ThatAreInvalidAreRefusedWithTheirLineAndTheRemedy) {
   const std::vector<std::tuple<std::string, std::string, std::string>> table{
       {"\nDCGM_FI_DEV_GPU_TMEP, gauge, a\n", "c.csv:2: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'",
        "DCGM_FI_DEV_GPU_TEMP"},

@@ -47,7 +47,7 @@ TEST(Exposition, HasTheLabelsOfDcgmExporterInItsOrder) {
                  "modelName=\"NVIDIA H200\",GPU_I_PROFILE=\"1g.18gb\",GPU_I_ID=\"7\",Hostname=\"node1\"} 42\n"));
 }
 
-TEST(Exposition, LeavesOutWhatAGpuDoesNotHave) {
+TEST(Exposition, LeavesOutUnsupportedValues) {
   const Counters counters = counters_from("DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_FB_USED, gauge, b\n");
   Sample sample;
   sample.entities.push_back({.gpu = gpu(0), .series = {Value(), Value()}, .labels = {}});
@@ -68,7 +68,7 @@ TEST(Exposition, EscapesLabelsAndHelp) {
   EXPECT_THAT(text, HasSubstr("# HELP DCGM_FI_DEV_GPU_TEMP a \\\\ b\n"));
 }
 
-TEST(Exposition, TellsWhatTheLastXidMeans) {
+TEST(Exposition, ReportsWhatTheLastXidMeans) {
   const Counters counters = counters_from("DCGM_FI_DEV_XID_ERRORS, gauge, a\n");
   Sample sample;
   sample.entities.push_back({.gpu = gpu(0), .series = {std::int64_t{0}}, .labels = {}});

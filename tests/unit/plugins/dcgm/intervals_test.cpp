@@ -184,7 +184,7 @@ TEST(Schedule, BeginsAgainWithOtherIntervalsAndOnRequest) {
   EXPECT_THAT(schedule.take(now), ElementsAre(seconds(1)));
 }
 
-TEST(LookOptions, WantAllUnlessIntervalsAreNamed) {
+TEST(LookOptions, IncludeAllWithoutIntervals) {
   const Counter fast{.name = "", .type = "", .help = "", .field = nullptr, .hidden = false, .every = seconds(1)};
   EXPECT_TRUE(LookOptions{}.has(fast));
   EXPECT_TRUE((LookOptions{.details = false, .due = {seconds(1)}}).has(fast));

@@ -77,7 +77,7 @@ void expect_balanced(const std::string& page) {
   EXPECT_TRUE(open.empty());
 }
 
-TEST(DcgmPage, IsWellFormedWhateverOthersHaveNamed) {
+TEST(DcgmPage, IsWellFormedForAnyNames) {
   GpuOverview gpu = gpu_with_instances(3, 7);
   gpu.gpu.model = gpu.gpu.bus_id = kHostile;
   gpu.details->instances.front().profile = kHostile;
@@ -258,7 +258,7 @@ Sample sample_of(std::uint64_t xid) {
   return sample;
 }
 
-TEST(DcgmOverview, TellsWhatAnXidMeansAndRemembersIt) {
+TEST(DcgmOverview, ReportsWhatAnXidMeansAndRemembersIt) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   for (const std::uint64_t xid : std::initializer_list<std::uint64_t>{0, 63, 63, 79, 31}) page.add(sample_of(xid), {});
   const Overview overview = page.overview(sample_of(31), {}, {}, false);

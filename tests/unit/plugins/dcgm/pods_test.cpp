@@ -240,7 +240,7 @@ TEST_F(JobFolder, MayContainAnyFiles) {
   EXPECT_THAT(jobs(), ElementsAre(Pair("0", ElementsAre("a\"b", "c")), Pair("5", SizeIs(kMostJobs))));
 }
 
-TEST_F(JobFolder, TellsWhenItCannotBeRead) {
+TEST_F(JobFolder, ReportsWhenItCannotBeRead) {
   const RootDir root = RootDir::open(folder_.string()).value();
   EXPECT_EQ(read_jobs(root, "/jobs").error().code, ErrorCode::not_found);
   for (std::size_t i = 0; i <= kMostJobFiles; ++i) folder_.file("jobs/x" + std::to_string(i), "");

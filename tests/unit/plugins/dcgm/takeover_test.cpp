@@ -96,7 +96,7 @@ TEST(DcgmPort, NamesAUnitThatIsAtWorkWhereTheProcessIsHidden) {
   EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is at work"));
 }
 
-TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsAskedFor) {
+TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsRequested) {
   const FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const std::string takeover = plan_text(host, settings(true));
   EXPECT_THAT(takeover,

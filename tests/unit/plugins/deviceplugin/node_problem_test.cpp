@@ -25,7 +25,7 @@ TEST(NodeProblem, AnswersAsCustomPluginsDo) {
     EXPECT_EQ(node_problem_of(broken, {}).code, 2) << broken;
 }
 
-TEST(NodeProblem, CountsOnlyTheReasonsThatAreAskedFor) {
+TEST(NodeProblem, CountsOnlyTheReasonsThatAreRequested) {
   const Json status = status_of(sick("xid-79", "XID 79"));
   EXPECT_EQ(node_problem_of(status, {"lost", "hangs"}).code, 0);
   EXPECT_EQ(node_problem_of(status, {"lost", "xid"}).code, 1);
@@ -47,7 +47,7 @@ TEST(NodeProblem, IsOneLineOfLimitedLength) {
     EXPECT_EQ(node_problem_of({{"gpus", Json::array({odd})}}, {}).code, 0) << odd;
 }
 
-TEST(NodeProblem, IsAskedForAsTheMonitorsConfigurationSays) {
+TEST(NodeProblem, IsRequestedAsTheMonitorsConfigurationSays) {
   std::ifstream file(NODE_PROBLEM_MONITOR);
   const Json monitor = Json::parse(file, nullptr, false);
   ASSERT_TRUE(monitor.is_object());

@@ -85,7 +85,7 @@ TEST(StatusForPeople, HasTheNotes) {
               ::testing::HasSubstr("\nnote: deviceListStrategy is envvar instead of cdi-cri"));
 }
 
-TEST(StatusForPeople, SaysWhyNothingIsOffered) {
+TEST(StatusForPeople, ExplainsWhyNothingIsOffered) {
   EXPECT_EQ(status_text({{"gpus", Json::array()}, {"problem", "the driver is not loaded"}}),
             "No resources are offered to kubelet.\nproblem: the driver is not loaded\n");
   EXPECT_EQ(status_text(Json::object()), "No resources are offered to kubelet.\n");

@@ -78,7 +78,7 @@ TEST(UncountedUses, OfMigDevicesIncludeThoseOfTheWholeGpu) {
   EXPECT_THAT(uncounted_uses(mig, all, {has("a", "GPU-0")}), ElementsAre(1U, 1U));
 }
 
-TEST(SharingConflicts, NameTheGpuThePodsAndWhatHelps) {
+TEST(SharingConflicts, NameTheGpuThePodsAndTheRemedy) {
   const auto all = gpus(2);
   const auto found =
       sharing_conflicts(offered(all), all, {has("s1", "GPU-0::2"), has("e1", "GPU-0"), has("e2", "GPU-1")});

@@ -64,7 +64,7 @@ TEST(PluginVariables, ForUnsupportedFeaturesAreRefusedByName) {
 }
 
 // Earlier a message had only the variable's name, and not the line of the spec.
-TEST(PluginVariables, ThatAreWrongAreNamedWithTheirPlace) {
+TEST(PluginVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   const std::string key = "spec.components.deviceplugin.env.";
   for (const auto& [name, value] : std::map<std::string, std::string>{
            {"MIG_STRATEGY", "some"}, {"GDS_ENABLED", "yes"}, {"MPS_ROOT", "run/mps"}, {"KUBELET_SOCKET", "k.sock"}})

@@ -40,7 +40,7 @@ TEST(Settings, HaveEmptyDefaults) {
   EXPECT_THAT(defaults.load, ElementsAre("nvidia", "nvidia-uvm", "nvidia-modeset"));
 }
 
-TEST(Settings, LoadWhatAModuleNeedsInTheDriversOrder) {
+TEST(Settings, LoadDependenciesInTheDriversOrder) {
   EXPECT_THAT(settings({{"load", {"nvidia-drm", "nvidia-uvm"}}}).load,
               ElementsAre("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-drm"));
   EXPECT_THAT(settings({{"load", Json::array()}}).load, ElementsAre());

@@ -144,7 +144,7 @@ TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
 }
 
 // Earlier two GPUs with separate names gave no labels of the names, while eight gave them.
-TEST(GfdLabels, OfGpusThatAllHaveNamesOfTheirOwnHaveThoseAndTheCountOfAll) {
+TEST(GfdLabels, OfRenamedGpusHaveTheirNamesAndTheTotal) {
   Config config = sharing("nvidia.com/gpu", 8);
   auto& first = config.sharing.resources.front();
   first.devices = {.all = false, .count = {}, .list = {"0"}, .products = {}};
@@ -251,7 +251,7 @@ TEST(GfdLabels, OfSeveralModelsNameTheMostNumerousInAnyOrder) {
   EXPECT_EQ(Made({full("B"), full("A")}, {})["gpu.product"], "B");  // of equal ones, the one with the lowest index
 }
 
-TEST(GfdLabels, TellTheModeByThePciClass) {
+TEST(GfdLabels, ReportTheModeByThePciClass) {
   Gpu vga = full();
   vga.device_class = 0x030000;
   Gpu bridge = full();
@@ -298,7 +298,7 @@ TEST(GfdLabels, HaveEmptyRevisionsForShortVersionsAndRefuseOthers) {
   EXPECT_FALSE(make_labels(sources, {}).ok());
 }
 
-TEST(GfdLabels, OfTheOperatorComeWhenAskedForAndForGpusWithoutADriver) {
+TEST(GfdLabels, OfTheOperatorComeOnRequestAndForGpusWithoutADriver) {
   Sources sources = sources_of({});
   sources.gpu_on_bus = true;
   Config config;

@@ -44,7 +44,7 @@ TEST(LabelValues, KeepTheirEndingsWhenTheyAreTooLong) {
 }
 
 // A property: for any input, a fitted value is one that Kubernetes accepts.
-TEST(LabelValues, AreValidWhateverTheNameIs) {
+TEST(LabelValues, AreValidForAnyName) {
   std::mt19937 random(63);
   for (int i = 0; i < 5000; ++i) {
     std::string name(random() % 120, ' ');
@@ -144,7 +144,7 @@ class CountingHost final : public Host {
 
 // Earlier all 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of the time for the
 // labels.
-TEST(Vgpu, IsLookedForInAFewWordsOfTheConfigurationSpaceOfGpusAlone) {
+TEST(Vgpu, IsReadFromAFewWordsOfTheConfigurationSpace) {
   slipway::testing::FakeHost machine;
   const auto add = [&machine](const std::string& address, std::uint32_t device_class, const std::string& space) {
     machine.pci({.address = address, .vendor = 0x10de, .device_class = device_class});
@@ -215,7 +215,7 @@ TEST(FeatureFile, TakesThePlaceOfAPipe) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
-TEST(FeatureFile, StaysInsideItsRootWhateverLinksAreThere) {
+TEST(FeatureFile, StaysInsideItsRootWithAnyLinks) {
   const slipway::testing::TempDir machine;
   machine.directory("outside");
   machine.link("root/etc/features.d", machine.at("outside").string());
@@ -275,7 +275,7 @@ TEST(GfdConfig, TakesTheShortFormsAndUpstreamsDump) {
   EXPECT_EQ(dump->sharing.kind, nvidia::config::SharingKind::none);
 }
 
-TEST(GfdConfig, RefusesWhatTheDevicePluginRefuses) {
+TEST(GfdConfig, RefusesTheSameAsTheDevicePlugin) {
   for (const char* text : {"version: v2", "flags: {migStrategy: both}", "a: [", "[1, 2]",
                            "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}",
                            "sharing: {mps: {replicas: 2}}\nflags: {migStrategy: mixed}",

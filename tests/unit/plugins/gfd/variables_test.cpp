@@ -49,7 +49,7 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
 }
 
 // Earlier the message for variables that deviceplugin has too lacked the line of the spec.
-TEST(DiscoveryVariables, ThatAreWrongAreNamedWithTheirPlace) {
+TEST(DiscoveryVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   for (const std::string name : {"MIG_STRATEGY", "GFD_MIG_STRATEGY", "FAIL_ON_INIT_ERROR", "GFD_SLEEP_INTERVAL"})
     EXPECT_EQ(with({{name, "wrong"}}).error().where, "spec.components.gfd.env." + name);
 }

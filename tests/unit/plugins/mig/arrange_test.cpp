@@ -76,7 +76,7 @@ TEST(MigArrange, FindsAnOrderThatTheDriverAccepts) {
   expect_possible(gpu, instances);
 }
 
-TEST(MigArrange, KeepsWhatCanStay) {
+TEST(MigArrange, KeepsPossibleInstances) {
   const Gpu gpu = a100_80();
   const Gpu now = with(gpu, {whole(gpu, "2g.20gb", 0), whole(gpu, "1g.10gb", 2), whole(gpu, "3g.40gb", 4)});
   const Instances wanted = arranged(now, counts({{"1g.10gb", 4}, {"3g.40gb", 1}}));
@@ -182,7 +182,7 @@ TEST(MigArrange, NeverSuggestsAProfileWithOtherSlices) {
   EXPECT_THAT(seven.error().what, HasSubstr("did you mean '7g.40gb'?"));
 }
 
-TEST(MigArrange, SaysHowManyFitWhenTheyDoNot) {
+TEST(MigArrange, ExplainsHowManyFitWhenTheyDoNot) {
   const auto three = arrange(a100_80(), counts({{"3g.40gb", 3}}), "here");
   ASSERT_FALSE(three.ok());
   EXPECT_EQ(three.error().code, ErrorCode::conflict);

@@ -25,7 +25,7 @@ Entry only_entry(const std::string& members) {
   return configs ? configs->by_name.at("it").front() : Entry{};
 }
 
-TEST(MigConfig, ReadsWhatUpstreamReads) {
+TEST(MigConfig, ReadsUpstreamsConfigs) {
   const auto configs = read(
       "version: v1\n"
       "mig-configs:\n"
@@ -189,7 +189,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
 }
 
 // Earlier such a filter selected no GPU, and the tools and verify accepted it.
-TEST(MigConfig, SaysHowAFilterThatMatchesNoGpuIsWritten) {
+TEST(MigConfig, ExplainsHowAFilterThatMatchesNoGpuIsWritten) {
   for (const char* filter : {"0x2330", "2330", "0x10DE2330"}) {
     const auto configs = entry(std::string("devices: all, mig-enabled: false, device-filter: \"") + filter + '"');
     ASSERT_FALSE(configs.ok()) << filter;

@@ -74,7 +74,7 @@ TEST(MigDiagnose, FindsAModeThatWaitsForAResetOnAnyGpu) {
   EXPECT_THAT(found[0].text, HasSubstr("waits for a reset of GPU 1 (0000:18:00.0)"));
 }
 
-TEST(MigDiagnose, FindsDevicesThatNothingMakesAgainAfterABoot) {
+TEST(MigDiagnose, FindsDevicesThatABootDoesNotRestore) {
   const Gpu gpu = h100();
   const Gpu made = with(gpu, {whole(gpu, "7g.80gb", 0)});
   const auto found = findings_of({made, as_number(with(gpu, {whole(gpu, "3g.40gb", 4)}), 1)}, counts({{"7g.80gb", 1}}));

@@ -92,7 +92,7 @@ TEST(MigNamedConfigs, AreOrderedAsUpstreamOrdersThem) {
   EXPECT_LT(exported.find("1g.10gb"), exported.find("1g.5gb"));
 }
 
-TEST(MigNamedConfigs, SayWhatIsMissing) {
+TEST(MigNamedConfigs, NameMissingParts) {
   Gpu old = a100_80();
   old.id.chip = 0xFFFF10DE;
   old.enabled = false;
@@ -145,7 +145,7 @@ TEST(MigExport, MergesGpusWithTheSameLayout) {
             "    mig-devices:\n      7g.80gb: 1\n");
 }
 
-TEST(MigExport, TellsChipsApartWhereTheyDiffer) {
+TEST(MigExport, ReportsChipsApartWhereTheyDiffer) {
   const Gpu small = a100_40();
   Gpu off = numbered(h100(), 1);
   off.enabled = false;

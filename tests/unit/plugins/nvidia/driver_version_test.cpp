@@ -28,7 +28,7 @@ TEST(DriverVersion, IsEqualHoweverTheZerosAreWrittenAndKeepsItsText) {
   EXPECT_EQ(version("535.261.03").branch(), 535U);
 }
 
-TEST(DriverVersion, RefusesWhatIsNoVersion) {
+TEST(DriverVersion, RefusesInvalidVersions) {
   for (const auto* text : {"", "535", "535.", ".535.1", "535.261.03.1", "535.261.03 ", " 535.261.03", "535.261.03-1",
                            "v535.1", "535..1", "535.+1", "535.0x1", "535.12345", "5.1", "535.261.03\n"})
     EXPECT_FALSE(DriverVersion::parse(text)) << text;

@@ -41,7 +41,7 @@ TEST(Flavour, IsOpenWhenAGpuRequiresItAndNamesUnusedGpus) {
   EXPECT_EQ(choice.warnings[0], "V100-PCIe-16GB (volta): the open modules do not support it, it stays unused");
 }
 
-TEST(Flavour, HasNoAnswerWhenTheBranchSupportsNoneOfTheGpus) {
+TEST(Flavour, IsUndecidedForUnsupportedGpus) {
   const auto too_new = choose_flavour(gpus({"V100-PCIe-16GB"}), 590);
   EXPECT_TRUE(too_new.allowed.empty());
   EXPECT_EQ(too_new.reason, "driver branch 590 supports none of these GPUs");
@@ -49,13 +49,13 @@ TEST(Flavour, HasNoAnswerWhenTheBranchSupportsNoneOfTheGpus) {
   EXPECT_EQ(choose_flavour(gpus({"B200"}), 535).warnings[0], "B200 (blackwell): supported from driver branch 570 on");
 }
 
-TEST(Flavour, LeavesOutOfTheDecisionWhatTheBranchHasDropped) {
+TEST(Flavour, IgnoresGpusThatTheBranchDropped) {
   const auto choice = choose_flavour(gpus({"P40", "L4"}), 595);
   EXPECT_EQ(choice.allowed.front(), Flavour::open);
   EXPECT_EQ(choice.warnings.size(), 1U);
 }
 
-TEST(Flavour, OfAGpuInAGapOfTheTableIsOpenToBoth) {
+TEST(Flavour, OfAnUnlistedGpuAllowsBoth) {
   const auto choice = choose_flavour({gpu_from_pci({.address = "0000:01:00.0", .device = 0x1900})}, 535);
   EXPECT_EQ(choice.allowed.size(), 2U);
   EXPECT_EQ(choice.warnings[0],

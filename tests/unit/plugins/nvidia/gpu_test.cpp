@@ -14,7 +14,7 @@
 namespace slipway::nvidia {
 namespace {
 
-TEST(Architecture, OfEachKnownBoardIsTheOneItWasSoldWith) {
+TEST(Architecture, OfEachKnownBoardIsCorrect) {
   const std::map<std::uint16_t, Architecture> boards{
       {0x102d, Architecture::kepler},        {0x13f2, Architecture::maxwell},   {0x15f8, Architecture::pascal},
       {0x1b38, Architecture::pascal},        {0x1db4, Architecture::volta},     {0x1db5, Architecture::volta},

@@ -115,7 +115,7 @@ TEST(Xid, NamesEachGpuAsSysfsDoes) {
     EXPECT_EQ(parse_xid(std::string("NVRM: Xid (PCI:") + place + "): 79, x")->address, "0000:3a:00.0") << place;
 }
 
-TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
+TEST(KernelLog, ReportsGpusThatFellOffTheBusWithoutAnXid) {
   EXPECT_EQ(parse_fallen_gpu("[ 1.0] NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->address, "0000:3a:00.0");
   EXPECT_EQ(parse_fallen_gpu("NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->number, 79U);
   for (const char* line : {"NVRM: GPU 0000:3a:00.0: RmInitAdapter failed!", "NVRM: GPU at x: fallen off the bus",
@@ -134,7 +134,7 @@ TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
       << "an XID 79 tells of the last one";
 }
 
-TEST(KernelLog, TellsOfErrorsOfNvSwitches) {
+TEST(KernelLog, ReportsErrorsOfNvSwitches) {
   const auto fatal =
       parse_switch_xid("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up");
   ASSERT_TRUE(fatal);

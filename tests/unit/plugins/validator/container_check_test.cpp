@@ -48,7 +48,7 @@ TEST_F(ContainerCheck, PassesWhenThePodmanContainerOpensItsNodes) {
   EXPECT_EQ(host.ran().back(), kRemoval) << "and nothing is left";
 }
 
-TEST_F(ContainerCheck, FailsWithWhatTheContainerOrTheEngineSays) {
+TEST_F(ContainerCheck, FailsWithTheMessageOfContainerOrEngine) {
   podman({3, "it cannot open /dev/nvidia0: Operation not permitted\n", "", false});
   EXPECT_THAT(run(), HasSubstr("ended with 3: it cannot open /dev/nvidia0: Operation not permitted"));
   podman({126, "", "Error: unresolvable CDI devices \x1b[2J nvidia.com/gpu=all\n\n", false});
@@ -72,7 +72,7 @@ TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
 }
 
 // The checks run as root, so a program that another user can replace must not be run.
-TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
+TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldReplace) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
@@ -80,7 +80,7 @@ TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
   EXPECT_TRUE(host.ran().empty());
 }
 
-TEST_F(ContainerCheck, SaysWhyNoInstalledEngineIsUsed) {
+TEST_F(ContainerCheck, ExplainsWhyNoInstalledEngineIsUsed) {
   host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
   program("/usr/bin/podman", "podman version 3.4.4");

@@ -158,7 +158,7 @@ TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
 }
 
 // Earlier a folder looked abandoned between its creation and its lock.
-TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
+TEST_F(ContainerRemoval, SearchesForNoFoldersWhileAnotherCheckMakesOne) {
   const Place left = abandoned("podman", "00000000000000aa");
   terms.asking = milliseconds(100);
   {

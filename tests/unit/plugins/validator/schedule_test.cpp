@@ -49,7 +49,7 @@ TEST_F(LookScheduleTest, AsksAtOnceAndOnceMoreWhenTheDriverHasChanged) {
   EXPECT_EQ(looks.due(), now + seconds(61));
 }
 
-TEST_F(LookScheduleTest, LooksAreASecondApartHoweverMuchHappens) {
+TEST_F(LookScheduleTest, LooksAreASecondApartForAnyLoad) {
   now += seconds(20);
   int count = 0;
   for (const auto end = now + seconds(10); now < end; now += milliseconds(10)) {

@@ -70,7 +70,7 @@ TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
 }
 
 // Earlier the spec was reported as stale, with the advice to write it again.
-TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndWhatHelps) {
+TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndTheRemedy) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
                                "/usr/bin/nvidia-cdi-hook, which is missing"));
@@ -97,7 +97,7 @@ TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAgain) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
+TEST_F(Toolkit, ExplainsErrorsOfASpec) {
   const std::string kEdits = R"("containerEdits": {"env": ["A=b"]})";
   const auto with = [&](const std::string& devices) {
     return R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [)" + devices + "]}";

@@ -35,7 +35,7 @@ TEST(Hear, GivesBothStreamsAndTheStatus) {
   EXPECT_EQ(ending_of(result.status), "exit status 3");
 }
 
-TEST(Hear, TellsTheSignalThatEndedIt) {
+TEST(Hear, ReportsTheSignalThatEndedIt) {
   const ChildResult result = run_shell("kill -ABRT $$");
   EXPECT_EQ(exit_status_of(result.status), 128 + SIGABRT);
   EXPECT_EQ(ending_of(result.status), "signal 6");
@@ -52,14 +52,14 @@ TEST(Hear, TakesNoInputThatDoesNotFitIntoAPipe) {
   EXPECT_NE(result.error().what.find("the input of a program"), std::string::npos);
 }
 
-TEST(Hear, SaysWhatCannotBeStarted) {
+TEST(Hear, NamesAProgramThatCannotBeStarted) {
   const auto result = run_child({.argv = {"/nowhere/program"}, .environment = {}}, {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::not_found);
   EXPECT_NE(result.error().what.find("/nowhere/program"), std::string::npos);
 }
 
-TEST(Hear, LooksForAProgramWithoutASlashInThePath) {
+TEST(Hear, SearchesForAProgramWithoutASlashInThePath) {
   EXPECT_EQ(run_child({.argv = {"true"}, .environment = {}}, {})->status, 0);
 }
 
@@ -105,7 +105,7 @@ TEST(Hear, StopsOnRequestAndPassesTheOutputOn) {
   EXPECT_TRUE(result.output.empty());
 }
 
-TEST(Hear, DoesNotWaitForWhatItLeftRunning) {
+TEST(Hear, DoesNotWaitForRemainingProcesses) {
   const ChildResult result = run_shell("sleep 1000 & echo $!");
   EXPECT_EQ(result.end, End::by_itself);
   EXPECT_EQ(::kill(std::stoi(result.output), SIGKILL), 0) << "it goes on";

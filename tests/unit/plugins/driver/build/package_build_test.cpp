@@ -247,7 +247,7 @@ TEST_F(PackageBuildTest, TakesRelativePathsAsTheCallersOwn) {
   EXPECT_EQ(core.builds.front()["log"].get<std::string>().find(folder.at("/scratch").string()), 0U);
 }
 
-TEST_F(PackageBuildTest, LooksAtItsFoldersFirst) {
+TEST_F(PackageBuildTest, ChecksItsFoldersFirst) {
   folder.file("/file", "no folder");
   folder.file("/full/something", "no layout");
   EXPECT_EQ(refusal({"--output", folder.at("/file").string()}).what,
@@ -259,7 +259,7 @@ TEST_F(PackageBuildTest, LooksAtItsFoldersFirst) {
             "the layout to write would be below a file");
 }
 
-TEST_F(PackageBuildTest, LooksForRoomFirst) {
+TEST_F(PackageBuildTest, SearchesForRoomFirst) {
   testing::TestDeb huge{.package = "libnvidia-nvvm4", .fields = "Installed-Size: 9007199254740991\n"};
   huge.write(folder.string());
   const auto error = refusal({});
@@ -268,7 +268,7 @@ TEST_F(PackageBuildTest, LooksForRoomFirst) {
   EXPECT_THAT(error.next, HasSubstr("--scratch DIR"));
 }
 
-TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
+TEST_F(PackageBuildTest, SearchesForTheCompilerFirst) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   fs::remove(host.root().at("/usr/bin/make"));
   const auto error = refusal({});
@@ -285,7 +285,7 @@ TEST_F(PackageBuildTest, ChecksFirstWhetherItMayCompileHere) {
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-TEST_F(PackageBuildTest, LooksAtKeyAndCertificateFirst) {
+TEST_F(PackageBuildTest, ChecksKeyAndCertificateFirst) {
   const std::string none = folder.at("/none.pem").string();
   EXPECT_EQ(refusal({"--sign-key", none, "--sign-cert", none}).code, ErrorCode::not_found);
   folder.file("/key.pem", "no key");

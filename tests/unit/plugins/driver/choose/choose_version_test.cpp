@@ -132,7 +132,7 @@ TEST_F(ChooseVersionTest, ReadsOnlyCandidateVersionsOfARegistryNewestFirst) {
   EXPECT_THAT(asked("latest"), ElementsAre("550.163.01", "535.261.03"));
 }
 
-TEST_F(ChooseVersionTest, LooksAtTagsThatNameNoVersionBeforeItGivesUp) {
+TEST_F(ChooseVersionTest, ChecksTagsThatNameNoVersionBeforeItGivesUp) {
   have({{.version = "535.261.03"}});
   unread({"stable"});
   EXPECT_EQ(version("latest"), "535.261.03");
@@ -166,7 +166,7 @@ TEST_F(ChooseVersionTest, ListsTheVersionsWhenTheSpecNamesNoneOfThem) {
   EXPECT_THAT(error.next, HasSubstr("version: latest"));
 }
 
-TEST_F(ChooseVersionTest, SaysWhyEachOfSeveralAllowedVersionsDoesNotFit) {
+TEST_F(ChooseVersionTest, ExplainsWhyEachOfSeveralAllowedVersionsDoesNotFit) {
   have(kThree);
   misfits = {{"550.163.01", kMisfit}, {"580.82.07", kMisfit}};
   const auto text = to_text(refused(">=550"));

@@ -82,7 +82,7 @@ TEST_F(DriverDiagnose, TakesTheNewestKernelForTheNextBootWhereNoLinkNamesIt) {
   EXPECT_THAT(found(), HasSubstr("next boot's kernel 6.1.0-56-amd64"));
 }
 
-TEST_F(DriverDiagnose, CountsEachKernelThatHasModulesAndLooksAtTheirFiles) {
+TEST_F(DriverDiagnose, CountsEachKernelThatHasModulesAndChecksTheirFiles) {
   host.kernel("6.1.0-56-amd64");
   Receipt receipt = installed();
   receipt.further = {{"6.1.0-56-amd64", false, {}, {}}};
@@ -236,7 +236,7 @@ TEST_F(DriverDiagnose, IgnoresLinesOfOtherWriters) {
     EXPECT_THAT(all, ::testing::Not(HasSubstr(name)));
 }
 
-TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
+TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndReportsHardwareFromJobs) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n"
       "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=12, name=python3, Ch 00000008, MMU Fault\n"
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=13, name=python3, Ch 00000010, MMU Fault\n"

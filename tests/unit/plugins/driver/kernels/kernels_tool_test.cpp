@@ -97,7 +97,7 @@ TEST_F(KernelsTool, ChecksTheFilesBesideTheReceipt) {
   EXPECT_THAT(printed.text, HasSubstr("6.1.0-47-amd64  foreign\n    modules that are not slipway's\n"));
 }
 
-TEST_F(KernelsTool, LooksAtAnotherRoot) {
+TEST_F(KernelsTool, ChecksAnotherRoot) {
   const slipway::testing::TempDir root;
   ASSERT_EQ(run({"--root", root.string()}).value_or(-1), 0);
   EXPECT_EQ(printed.text,

@@ -29,7 +29,7 @@ class ExistingPlanTest : public ::testing::Test {
   TestHost host;
 };
 
-TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysHowToRemoveIt) {
+TEST_F(ExistingPlanTest, RefusesAnotherDriverAndExplainsHowToRemoveIt) {
   EXPECT_EQ(
       to_text(plan().error()),
       "error: an NVIDIA driver that slipway did not install is in the way\n"
@@ -39,7 +39,7 @@ TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysHowToRemoveIt) {
       "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use it as it is: existing: keep\n");
 }
 
-TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionAskedForAndInstallsNothing) {
+TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionRequestedAndInstallsNothing) {
   settings.keep_existing = true;
   const auto kept = plan();
   ASSERT_TRUE(kept) << to_text(kept.error());

@@ -244,7 +244,7 @@ TEST_F(PlanKernels, OneWithHeadersIsCompiledForWhereTheOthersHavePackages) {
   EXPECT_EQ(to_json(good(*offline()))["actions"], to_json(plan)["actions"]) << "the lock and the receipt decide";
 }
 
-TEST_F(PlanKernels, OneWithoutHeadersIsAnErrorThatSaysWhatIsMissing) {
+TEST_F(PlanKernels, OneWithoutHeadersIsAnErrorThatNamesMissingParts) {
   packages = {{.kernel = kOther}, {.kernel = ""}};
   EXPECT_THAT(bad(*offline()).what, HasSubstr("must be compiled for kernel 6.1.0-50-amd64, and its headers are not"));
   without_package = "note";

@@ -73,7 +73,7 @@ TEST_F(PlanBuildTest, CompressesAndSignsAsTheKernelAndTheSpecWant) {
   EXPECT_EQ(installation->receipt.modules.front(), "nvidia.ko.xz");
 }
 
-TEST_F(PlanBuildTest, SaysWhatToInstallWhenHeadersOrCompilerAreMissing) {
+TEST_F(PlanBuildTest, NamesMissingHeadersAndCompilers) {
   TestHost host;
   EXPECT_EQ(
       refusal(host),

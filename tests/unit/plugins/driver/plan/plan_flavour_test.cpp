@@ -73,7 +73,7 @@ TEST(PlanFlavour, RefusesAFlavourThatSupportsNoneOfTheGpus) {
   EXPECT_THAT(error.next, HasSubstr("modules: auto"));
 }
 
-TEST(PlanFlavour, TakesTheFlavourAskedForAndNamesGpusThatStayUnused) {
+TEST(PlanFlavour, TakesTheFlavourRequestedAndNamesGpusThatStayUnused) {
   Settings settings;
   settings.modules = Flavour::proprietary;
   const auto plan = plan_flavour(settings, seeing({0x2901, 0x1db5}), 580, {});

@@ -156,7 +156,7 @@ TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
 }
 
 // Earlier the advice was to run depmod, which looks in /lib/modules and found nothing there.
-TEST_F(DriverVerify, SaysWhatDepmodLacksWhereTheModulesAreInUsrLibAlone) {
+TEST_F(DriverVerify, ReportsModulesThatDepmodMisses) {
   const auto remedy = [this] {
     const auto all = findings(*host.live());
     return std::ranges::find(all.list(), "driver.depmod", &Finding::name)->remedy;

@@ -140,7 +140,7 @@ TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
   ASSERT_TRUE(change(4, {.driver_root = "/run/nvidia/driver"}).ok());
 }
 
-TEST_F(MigReset, IsNotAskedForWhereTheDriverSaysThatTheModeNeedsNone) {
+TEST_F(MigReset, IsNotRequestedWhereTheModeNeedsNone) {
   start("h100x2");
   const auto changed = change(7);
   ASSERT_TRUE(changed.ok()) << to_text(changed.error());

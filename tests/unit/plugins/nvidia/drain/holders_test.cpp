@@ -70,7 +70,7 @@ TEST_F(Holders, AreThoseThatNvmlListsAndThoseThatOnlyHoldADeviceOpen) {
   EXPECT_THAT(found({gpu(0, false)}), IsEmpty()) << "nothing of it is affected";
 }
 
-TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
+TEST_F(Holders, OfInstancesAreOnAffectedInstances) {
   Affected part = gpu(0, false);
   part.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = true},
                 {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
@@ -88,7 +88,7 @@ TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
 }
 
 // Drivers that report no instances, and a GPU that a program uses as a whole: neither may lose its users.
-TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
+TEST_F(Holders, OfInstancesIncludeThoseWithoutAnInstance) {
   Affected changing = gpu(0, false);
   changing.parts = {{.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
   ASSERT_EQ(tool("process add 0 71 10 compute somewhere"), 0);

@@ -24,7 +24,7 @@ TEST(DrainSettings, AreAWordOrAnObject) {
   }
 }
 
-TEST(DrainSettings, RefuseWhatHasNoEffect) {
+TEST(DrainSettings, RefuseKeysWithoutEffect) {
   const struct {
     Json value;
     const char* what;

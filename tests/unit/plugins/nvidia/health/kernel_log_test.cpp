@@ -79,7 +79,7 @@ TEST_F(KernelLog, ReportsOtherMessagesOfTheDriver) {
   EXPECT_EQ(watch.fd(), -1) << "a plain file is always readable";
 }
 
-TEST_F(KernelLog, SaysWhyItCannotBeRead) {
+TEST_F(KernelLog, ExplainsWhyItCannotBeRead) {
   TempDir empty;
   KernelLogWatch watch(RootDir::open(empty.path().string()).value());
   EXPECT_EQ(read(watch), "");

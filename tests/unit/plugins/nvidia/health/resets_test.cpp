@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using Words = std::vector<std::string>;
 
-TEST(Resets, AreTheCommandsOfNvidiaSmiThatDoNothingElse) {
+TEST(Resets, AreResetCommandsOfNvidiaSmi) {
   EXPECT_THAT(gpus_reset_by({"nvidia-smi", "-r", "-i", "3"}).value_or(Words{"-"}), ElementsAre("3"));
   EXPECT_THAT(gpus_reset_by({"/usr/bin/nvidia-smi", "--id=0000:5d:00.0, GPU-1", "--gpu-reset"}).value_or(Words{"-"}),
               ElementsAre("0000:5d:00.0", "GPU-1"));

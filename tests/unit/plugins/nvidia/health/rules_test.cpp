@@ -42,7 +42,7 @@ TEST(HealthRules, AreReadFromTheirOwnFile) {
   EXPECT_EQ(rules.actions(), default_rules().actions());
 }
 
-TEST(HealthRules, OfThePageAreThoseOfTheData) {
+TEST(HealthRules, OnThePageMatchTheData) {
   std::ifstream file(HEALTH_PAGE);
   std::stringstream page;
   page << file.rdbuf();
@@ -50,7 +50,7 @@ TEST(HealthRules, OfThePageAreThoseOfTheData) {
       << "put the output of `slipway dcgm health-rules --markdown` into docs/health-rules.md";
 }
 
-TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
+TEST(HealthRules, ActOnTheSameXidsAsNvidiasDevicePlugin) {
   const Preset& nvidia = default_rules().presets().at("nvidia-device-plugin");
   ASSERT_TRUE(nvidia.all_but);
   for (unsigned number = 1; number <= 200; ++number)
@@ -82,7 +82,7 @@ TEST(HealthRules, AreOverriddenKeyByKeyByASitesFile) {
   EXPECT_EQ(rules.xid(95).remedy, "call the site's desk");
 }
 
-TEST(HealthRules, OfAPresetAreTheOnlyOnesThatCount) {
+TEST(HealthRules, OfAPresetReplaceTheOthers) {
   const Rules rules = with("preset: gke");
   EXPECT_TRUE(rules.counts(123));
   EXPECT_FALSE(rules.counts(95));
@@ -134,7 +134,7 @@ TEST(HealthRules, AreLeftAloneByAFileWithAMistake) {
   EXPECT_EQ(rules.xid(79).severity, Severity::fatal);
 }
 
-TEST(HealthRules, OfASiteNeedNotBeThereUnlessTheyAreNamed) {
+TEST(HealthRules, OfASiteAreOptionalUnlessNamed) {
   FakeHost host;
   EXPECT_TRUE(read_rules(host));
   EXPECT_FALSE(read_rules(host, "/etc/other.yaml"));

@@ -109,7 +109,7 @@ TEST(PodLists, AreReadPodByPod) {
   EXPECT_FALSE(parse_pods("no protobuf at all").ok());
 }
 
-TEST(Allocations, AreWhatKubeletLists) {
+TEST(Allocations, AreReadFromKubelet) {
   Machine machine;
   machine.pod("a", kUid).lists("a", "cuda", "GPU-1").saved(kUid, "cuda", "GPU-1");
   EXPECT_THAT(machine.found(), ElementsAre("team/a cuda GPU-1"));

@@ -73,7 +73,7 @@ TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
 
 // Earlier only SLIPWAY_NVML was checked: with a driver root in another user's folder, root loaded files that this user
 // had written.
-TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   slipway::testing::FakeHost host;
   host.file("/usr/lib64/libnvidia-ml.so.1", "");
@@ -117,7 +117,7 @@ TEST(NvmlLibrary, OfTheEnvironmentComesBeforeAllOthers) {
 }
 
 // Earlier the owner of the library was checked only on the live machine.
-TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
   std::filesystem::copy_file(MOCK_SMALL, folder.at("nvml.so"));

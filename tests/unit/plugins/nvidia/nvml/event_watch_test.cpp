@@ -56,7 +56,7 @@ class EventWatchTest : public ::testing::Test {
   void* mock_ = nullptr;
 };
 
-TEST_F(EventWatchTest, TellsOfAnEventByItsDescriptorAndWaitsForTheNext) {
+TEST_F(EventWatchTest, ReportsAnEventByItsDescriptorAndWaitsForTheNext) {
   watch_gpus();
   send(NVML_SUCCESS, NVML_EVENT_XID_CRITICAL_ERROR, 79);
   ASSERT_TRUE(tells());
@@ -134,7 +134,7 @@ TEST_F(EventWatchTest, DoesNotAskWithoutEndWhereWaitsComeBackAtOnce) {
   EXPECT_LE(waits() - before, 30) << "millions, without a pause";
 }
 
-TEST_F(EventWatchTest, TellsWhenADriverIsBoundOrUnbound) {
+TEST_F(EventWatchTest, ReportsWhenADriverIsBoundOrUnbound) {
   watch_ = EventWatch::of_driver(*nvml_).value();
   ASSERT_NE(watch_, nullptr);
   mock<unsigned long long>("mock_send_of_system")(NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);

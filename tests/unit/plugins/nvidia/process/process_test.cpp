@@ -125,7 +125,7 @@ TEST(Process, OfAUserIsNeverAPod) {
 }
 
 // Earlier it was truncated where kubelet's own answer was not, so that the pod was listed twice.
-TEST(Process, HasThePodsWholeNameHoweverLong) {
+TEST(Process, HasThePodsWholeNameOfAnyLength) {
   FakeHost host;
   const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');
   host.file("/proc/7/stat", stat_text("x"));

@@ -405,7 +405,7 @@ TEST(Soname, OfOtherTypesOfFilesIsReadWithoutOpening) {
   EXPECT_FALSE(watch.opened());
 }
 
-TEST(LdCache, HasWhatLdconfigPrints) {
+TEST(LdCache, EqualsTheOutputOfLdconfig) {
   const std::string bytes = bytes_of("/etc/ld.so.cache");
   if (bytes.empty()) GTEST_SKIP() << "this machine has no ld.so.cache";
   const auto paths = nvidia::parse_ld_cache(bytes, "x86_64");

@@ -78,7 +78,7 @@ TEST(DriverPrograms, AreLookedForInPathAfterTheUsualFolders) {
   EXPECT_THAT(folders_of_path(nullptr), IsEmpty());
 }
 
-TEST(DriverPrograms, OfLibrariesInAFolderOfTheirArchitectureAreInTheUsualPlaces) {
+TEST(DriverPrograms, OfMultiarchLibrariesAreInTheUsualFolders) {
   FakeHost host;
   const std::string store = "/usr/lib/slipway/store/driver/current/userspace";
   host.file("/usr/lib/nvidia/current/nvidia-smi", kElf, 0755)  // Debian's file, behind its alternatives

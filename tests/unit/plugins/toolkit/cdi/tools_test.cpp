@@ -46,7 +46,7 @@ TEST(CdiGenerateArguments, AreTakenFromNvidiaCtksVariablesWhereTheyAreNotGiven) 
   EXPECT_EQ(given->output, "") << "an option counts, even an empty one";
 }
 
-TEST(CdiGenerateArguments, ThatAreWrongAreNamed) {
+TEST(CdiGenerateArguments, ThatAreInvalidAreNamed) {
   EXPECT_THAT(to_text(parse({}, {{"NVIDIA_CTK_CDI_GENERATE_MODE", "csv"}}).error()), HasSubstr("not 'csv'"));
   EXPECT_THAT(to_text(parse({"--container-library-dir", "lib64"}, {}).error()), HasSubstr("not an absolute path"));
   EXPECT_THAT(to_text(parse({"--feature-flag", "turbo"}, {}).error()), HasSubstr("turbo is not known"));

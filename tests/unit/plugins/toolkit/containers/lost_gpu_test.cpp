@@ -251,9 +251,8 @@ TEST_F(LostGpu, InvalidConfigurationsAreHandled) {
     EXPECT_THAT(found(), Not(HasSubstr("lost-gpu"))) << text;
   }
   host_.file(kTask + "/config.json", std::string(300000, '[') + "nvidia");
-  EXPECT_THAT(found(),
-              HasSubstr("not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
-                        "the configuration of 1 cannot be read"));
+  EXPECT_THAT(found(), HasSubstr("not-exercised runtime.containers: it is not known whether all containers reach their "
+                                 "GPUs: the configuration of 1 cannot be read"));
 }
 
 TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreReportedToBeUnknown) {
@@ -302,8 +301,8 @@ TEST_F(LostGpu, ContainersInVirtualMachinesAreCountedAndNothingElse) {
   kernel_.nodes.clear();
   host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-kata-v2");
   const std::string unseen =
-      "not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
-      "the nodes of 1 are not in this machine's files";
+      "not-exercised runtime.containers: it is not known whether all containers reach their GPUs: the nodes of 1 are "
+      "not in this machine's files";
   EXPECT_THAT(found(), AllOf(HasSubstr(unseen), Not(HasSubstr("lost-gpu"))));
   host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-runc-v2");
   EXPECT_THAT(found(), HasSubstr("lost-gpu"));

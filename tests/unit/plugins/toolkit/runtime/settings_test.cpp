@@ -50,7 +50,7 @@ TEST(RuntimeSettings, AcceptEveryUsefulVariableOfNvidiasInstaller) {
   EXPECT_EQ(settings->place("docker").config, "") << "RUNTIME_CONFIG is about containerd";
 }
 
-TEST(RuntimeSettings, NameTheVariableThatIsWrong) {
+TEST(RuntimeSettings, NameTheVariableThatIsInvalid) {
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME", "lxc"}}).error()), HasSubstr("the variable RUNTIME is 'lxc'"));
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_ENABLE_CDI", "maybe"}}).error()), HasSubstr("true or false"));
   EXPECT_THAT(to_text(read(Json::object(), {{"DOCKER_CONFIG", "daemon.json"}}).error()), HasSubstr("an absolute path"));
