@@ -70,7 +70,7 @@ Powers powers_of(const Room& room) {
   kept.network = room.request.local_sockets && room.shared.network == 0;
   kept.other_sockets = false;  // kinds without a namespace, for which the kernel would load modules
   kept.uncharged_memory = room.counted && room.shared.messages == 0;
-  kept.smaller_programs = true;
+  kept.programs_of_32_bits = true;
   return kept;
 }
 

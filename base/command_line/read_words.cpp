@@ -158,7 +158,7 @@ class Reader {
         each.original_tokens.pop_back();
         each.value.clear();
       }
-      take_shape(each, *option);
+      set_value_semantic(each, *option);
       given.push_back(each);
     }
     parsed.options = std::move(given);
@@ -215,7 +215,7 @@ class Reader {
   }
 
   /// Passes the option's own name and the arguments of OptionValue::parse() on.
-  void take_shape(po::option& given, const CommandOption& option) const {
+  void set_value_semantic(po::option& given, const CommandOption& option) const {
     const std::string word = given.original_tokens.empty() ? "" : given.original_tokens.front();
     const std::string letter = is_letter(given.string_key) ? given.string_key : "";
     std::string shown = letter.empty() ? word.substr(0, word.find('=')) : letter;

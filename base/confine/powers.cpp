@@ -137,7 +137,7 @@ void refuse_local_services(Filter& filter) {
 
 int load_filter(const Powers& powers) {
   Filter filter;
-  if (powers.smaller_programs) filter.cover_smaller_programs();
+  if (powers.programs_of_32_bits) filter.cover_smaller_programs();
   if (!powers.programs) {
     for (const char* name : kProgramCalls) filter.refuse(name);
     refuse_other_processes(filter);

@@ -6,7 +6,7 @@
 
 namespace slipway {
 Connections::Connection* Connections::add(int fd, std::string peer, Clock::time_point now) {
-  if (alive_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
+  if (live_connections_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
   if (alive() >= limits_.all) end(*oldest_of(greediest()));
   connections_.push_back({.fd = fd, .peer = std::move(peer), .start = now});
   return &connections_.back();
@@ -30,7 +30,7 @@ std::size_t Connections::alive() const {
   return static_cast<std::size_t>(std::ranges::count_if(connections_, [](const auto& each) { return !each.ended; }));
 }
 
-std::size_t Connections::alive_of(const std::string& peer) const {
+std::size_t Connections::live_connections_of(const std::string& peer) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(connections_, [&](const auto& each) { return !each.ended && each.peer == peer; }));
 }

@@ -41,7 +41,7 @@ class Connections {
  private:
   void end(Connection& connection);
   std::size_t alive() const;
-  std::size_t alive_of(const std::string& peer) const;
+  std::size_t live_connections_of(const std::string& peer) const;
   /// Returns nullptr when it has none.
   Connection* oldest_of(const std::string& peer);
   std::string greediest() const;

@@ -190,7 +190,7 @@ class Reader {
       if (!named || !is_bcrypt(hash))
         return wrong(value.Mark(), key, "expected a user's name and the bcrypt hash of a password",
                      "`htpasswd -nBC 10 USER` makes both");
-      if (rounds_of(hash) > kMostRounds)
+      if (bcrypt_rounds(hash) > kMostRounds)
         return wrong(value.Mark(), key, "the hash costs too much to check, more than 2^12 rounds",
                      "make it with a cost of 10 to 12");
       config_.users[user] = hash;
@@ -207,9 +207,9 @@ class Reader {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     return hash.size() == 60 && hash.starts_with("$2") && (hash[2] == 'a' || hash[2] == 'b' || hash[2] == 'y') &&
            hash[3] == '$' && digit(hash[4]) && digit(hash[5]) && hash[6] == '$' &&
-           hash.find_first_not_of(kLetters, 7) == std::string::npos && rounds_of(hash) >= kFewestRounds;
+           hash.find_first_not_of(kLetters, 7) == std::string::npos && bcrypt_rounds(hash) >= kFewestRounds;
   }
-  static int rounds_of(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
+  static int bcrypt_rounds(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
 
   const std::string& path_;
   const ReadFile& read_file_;

@@ -35,7 +35,7 @@ Toned mark(const PlannedItem& item) {
   return {Tone::plain, "?"};
 }
 
-const char* standing_name(Check::Standing standing) {
+const char* standing_word(Check::Standing standing) {
   constexpr const char* kNames[]{"satisfied", "change", "drift-kept", "at-boot", "conflict"};
   return kNames[static_cast<int>(standing)];
 }
@@ -204,7 +204,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
     for (const PlannedItem& item : component.items)
       items.push_back({{"action", item.action.json()},
                        {"removal", item.removal},
-                       {"standing", standing_name(item.check.standing)},
+                       {"standing", standing_word(item.check.standing)},
                        {"summary", item.check.summary},
                        {"diff", item.check.diff}});
     Json value{

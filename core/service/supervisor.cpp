@@ -354,7 +354,7 @@ void Supervisor::took_too_long() {
                     config_.file.path,
                     "try again; it starts afresh",
                     {}};
-  quiesce_tracker_.gave_up(error);
+  quiesce_tracker_.fail_waiting(error);
   end_because(error);
 }
 

@@ -151,9 +151,9 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     const std::string standing =
         done && !done->no_driver.empty() ? "no labels of GPUs: " + done->no_driver : "labels are up to date";
     io.status(failure.empty() ? standing + without : "labels stay as they are: " + failure);
-    std::vector<std::string> wrong_now = left_out;
-    if (!failure.empty()) wrong_now.push_back(failure);
-    io.reasons(wrong_now);
+    std::vector<std::string> current_problems = left_out;
+    if (!failure.empty()) current_problems.push_back(failure);
+    io.reasons(current_problems);
     io.ready();
     return {};
   };

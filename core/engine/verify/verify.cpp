@@ -286,9 +286,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
     // Where hardware comes and goes, the component's own findings say whether it lacks anything.
-    const bool says_nothing = findings->list().empty();
+    const bool has_no_findings = findings->list().empty();
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
-    if (!is_here(name) && !unknown && (says_nothing || session.host_config().hardware != "detect"))
+    if (!is_here(name) && !unknown && (has_no_findings || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
     if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())

@@ -28,8 +28,8 @@ std::vector<std::string> places(const std::string& name) {
 }
 
 Status check(const std::string& path, const struct stat& status) {
-  const bool others_write = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
-  if (geteuid() != 0 || !others_write) return {};
+  const bool is_untrusted = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
+  if (geteuid() != 0 || !is_untrusted) return {};
   return Error{.code = ErrorCode::denied,
                .what = path + " can be changed by users other than root, so it is not run as root",
                .where = path,

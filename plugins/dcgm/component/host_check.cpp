@@ -89,7 +89,7 @@ Status check_host(const Settings& settings, const Host& host) {
   return check_devices(settings.devices, nvidia::count_gpus(host));
 }
 
-std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
+std::vector<Missing> missing_inputs(const Settings& settings, const Host& host) {
   std::vector<Missing> missing;
   const std::string package = "install the package datacenter-gpu-manager-4-core, or set `engine: none`";
   if (settings.engine != "none" && !has_dcgm_library(host))

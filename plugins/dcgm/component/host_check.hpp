@@ -35,7 +35,7 @@ struct Missing {
   std::string remedy;
 };
 /// Looks for DCGM's library and host engine, kubelet's socket and the folder of jobs.
-std::vector<Missing> missing_on(const Settings& settings, const Host& host);
+std::vector<Missing> missing_inputs(const Settings& settings, const Host& host);
 
 /// Lists the counters that only the engine has; empty: no engine is set, or no counter needs it.
 std::string asked_of_the_engine(const std::string& engine, const Counters& counters);

@@ -162,7 +162,7 @@ void EngineSession::look_for_entities(Part& part) {
 }
 
 Result<std::vector<unsigned>> EngineSession::entities_of(FieldLevel level) const {
-  if (level != FieldLevel::nv_switch) return links_that_are_up(level == FieldLevel::link ? abi::kGpu : abi::kSwitch);
+  if (level != FieldLevel::nv_switch) return active_links(level == FieldLevel::link ? abi::kGpu : abi::kSwitch);
   std::vector<unsigned> switches(abi::kMostEntitiesOfAGroup);
   int count = static_cast<int>(switches.size());
   if (const abi::Return code = library_->entities(*handle_, abi::kSwitch, switches.data(), &count, 0); code != abi::kOk)
@@ -171,7 +171,7 @@ Result<std::vector<unsigned>> EngineSession::entities_of(FieldLevel level) const
   return switches;
 }
 
-Result<std::vector<unsigned>> EngineSession::links_that_are_up(int kind) const {
+Result<std::vector<unsigned>> EngineSession::active_links(int kind) const {
   const auto states = std::make_unique<abi::LinkStates>();
   states->version = abi::kLinkStatesVersion;
   if (const abi::Return code = library_->link_states(*handle_, states.get()); code != abi::kOk)

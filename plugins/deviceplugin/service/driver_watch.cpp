@@ -171,7 +171,7 @@ void DriverWatch::look_after_event() {
 
 /// Asks each silent GPU two questions, because no event reports that it is back.
 void DriverWatch::ask_silent_gpus(Moment now) {
-  const bool hung_came_back = !hanging_.empty() && nvml_->stuck() == 0;
+  const bool hung_call_returned = !hanging_.empty() && nvml_->stuck() == 0;
   std::vector<unsigned> asked;
   std::ranges::copy_if(silent_again_, std::back_inserter(asked),
                        [this](unsigned index) { return !hanging_.contains(index); });
@@ -183,7 +183,7 @@ void DriverWatch::ask_silent_gpus(Moment now) {
   next_silent_ = right_now() + std::max<Moment::duration>(kAskSilentGpus, 9 * (right_now() - now));
   const bool has_recovered_gpu =
       std::ranges::any_of(back, [](const nvml::Answer<bool>& each) { return each.value_or(false); });
-  if (hung_came_back || has_recovered_gpu) next_look_ = right_now();
+  if (hung_call_returned || has_recovered_gpu) next_look_ = right_now();
 }
 
 void DriverWatch::look(Moment now) {

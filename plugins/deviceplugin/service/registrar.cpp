@@ -140,7 +140,7 @@ void Registrar::wait(Clock::time_point until) {
 }
 
 Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std::stop_token& stop) {
-  if (!lock_->hold()) return stand_by(snapshot);
+  if (!lock_->hold()) return wait_for_lock(snapshot);
   // Gives kubelet time to notice, as end_streams() does, for the streams of a process that has exited.
   const Clock::time_point noticed = other_gone_ + kNotice;
   if (!other_.empty() && Clock::now() < noticed) return noticed;
@@ -151,7 +151,7 @@ Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std
 }
 
 /// Two plugins that serve the same kubelet would take the resources from each other again and again.
-Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
+Registrar::Clock::time_point Registrar::wait_for_lock(const Snapshot& snapshot) {
   end_all();
   for (const auto& [name, resource] : snapshot.resources) {
     if (other_end_) break;

@@ -45,7 +45,7 @@ class Registrar {
   void wait(Clock::time_point until);
   Clock::time_point pass(const Snapshot& snapshot, const std::stop_token& stop);
   Clock::time_point tick_all(const Snapshot& snapshot, const std::stop_token& stop);
-  Clock::time_point stand_by(const Snapshot& snapshot);
+  Clock::time_point wait_for_lock(const Snapshot& snapshot);
   void take_paths();
   void end_streams();
   void end_all();

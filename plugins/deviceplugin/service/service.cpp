@@ -103,7 +103,7 @@ class Run {
   }
 
   Status pass() {
-    take_changes_of_files();
+    read_changed_files();
     reread_settings();
     rules_.look(Clock::now());
     const auto rules = rules_.rules();
@@ -143,7 +143,7 @@ class Run {
     return all;
   }
   Clock::time_point next() const {
-    Clock::time_point due = std::min({next_look_at_all_, watch_.next(), config_.next(), rules_.next()});
+    Clock::time_point due = std::min({next_full_check_, watch_.next(), config_.next(), rules_.next()});
     if (!mps_.at_rest()) due = std::min(due, Clock::now() + kMpsTick);
     return due;
   }
@@ -191,9 +191,9 @@ class Run {
     }
   }
 
-  void take_changes_of_files() {
-    const bool look_at_all = Clock::now() >= next_look_at_all_;
-    if (look_at_all) next_look_at_all_ = Clock::now() + (files_ ? kLookAtAll : kLookUnwatched);
+  void read_changed_files() {
+    const bool look_at_all = Clock::now() >= next_full_check_;
+    if (look_at_all) next_full_check_ = Clock::now() + (files_ ? kLookAtAll : kLookUnwatched);
     const bool changed = files_ && (look_at_all ? files_->look() : files_->take());
     if (look_at_all) watch_.look_soon();
     if (!look_at_all && !changed) return;
@@ -348,7 +348,7 @@ class Run {
   DriverWatch::Log log_;
   nvidia::health::RulesWatch rules_;
   std::optional<FileWatch> files_;  ///< empty: this user has no inotify instances left
-  Clock::time_point next_look_at_all_ = Clock::now() + kLookAtAll;
+  Clock::time_point next_full_check_ = Clock::now() + kLookAtAll;
   DriverWatch watch_;
   MpsDaemons mps_;
   YieldWatch yield_;

@@ -23,7 +23,7 @@ bool fits_machine(const Package& package, const Wanted& wanted) {
   return package.version == wanted.version && fits_system(package, wanted);
 }
 
-bool gives_modules(const Package& package, const std::string& kernel, const Wanted& wanted) {
+bool has_modules_for(const Package& package, const std::string& kernel, const Wanted& wanted) {
   if (!package.is_source()) return wanted.precompiled != Precompiled::never && package.kernel_release == kernel;
   return wanted.precompiled != Precompiled::require && !package.known_failure(kernel);
 }
@@ -101,7 +101,8 @@ std::vector<std::string> kernels_with_package(const std::vector<std::string>& ke
   std::vector<std::string> with;
   std::ranges::copy_if(kernels, std::back_inserter(with), [&](const std::string& kernel) {
     const bool is_read = std::ranges::any_of(packages, [&](const Package& package) {
-      return allowed.allows(package.version) && fits_system(package, wanted) && gives_modules(package, kernel, wanted);
+      return allowed.allows(package.version) && fits_system(package, wanted) &&
+             has_modules_for(package, kernel, wanted);
     });
     // For a package that was not read, the tag has the kernel.
     return is_read || std::ranges::any_of(catalogue.unread, [&](const std::string& tag) {

@@ -78,7 +78,7 @@ std::string edit_remedies(const std::vector<Package>& packages, const Wanted& wa
 
 }  // namespace
 
-void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
+void add_existing_packages(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
   std::map<std::string, std::vector<std::string>> kernels;
   for (const auto& package : packages) {
     auto& list = kernels[package_target_text(package)];
@@ -126,7 +126,7 @@ Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted
                           "`slipway driver build`",
                           versions.front(), wanted.version),
               {{"versions", first_few(versions, kShownNames)}}};
-  add_what_is_there(of_versions(packages, told), wanted, error);
+  add_existing_packages(of_versions(packages, told), wanted, error);
   return error;
 }
 
@@ -138,7 +138,7 @@ Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted
               "allow another version, or " + build_hint(wanted),
               {}};
   for (const auto& reason : reasons) error.details.emplace_back("tried", reason);
-  add_what_is_there(of_versions(packages, told), wanted, error);
+  add_existing_packages(of_versions(packages, told), wanted, error);
   return error;
 }
 
@@ -148,7 +148,7 @@ Error no_package(const std::vector<Package>& packages, const Wanted& wanted, con
               kSourceKey,
               {},
               {{"asked", fmt::format("in {} for {}", wanted.source, looked_for(wanted))}}};
-  add_what_is_there(packages, wanted, error);
+  add_existing_packages(packages, wanted, error);
   if (source != nullptr)
     error.details.emplace_back("found", "a source package of it, which precompiled: require forbids to compile");
   else if (wanted.precompiled == Precompiled::never)
@@ -164,7 +164,7 @@ Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& w
               {},
               {{"asked", fmt::format("in {} for {}", wanted.source, looked_for(wanted))}}};
   if (!failure.empty()) error.details.emplace_back("compiler", failure);
-  add_what_is_there(packages, wanted, error);
+  add_existing_packages(packages, wanted, error);
   error.next = "use a driver version that supports this kernel";
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
     error.next += ", or " + other_kernel(kernels.front());

@@ -143,7 +143,7 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
     return FittedVersion{std::move(flavour), std::move(choice), std::move(*installation)};
   }
   Error error = std::move(installation).error();
-  if (choice.compile) add_what_is_there(packages, wanted, error);
+  if (choice.compile) add_existing_packages(packages, wanted, error);
   return error;
 }
 

@@ -273,8 +273,8 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
       facts.has("problem") ? Result<Intents>(error_from_json(facts.value("problem"))) : intents_from(settings, facts);
   if (!intents) {
     const Error& error = intents.error();
-    const bool names_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
-    findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next,
+    const bool has_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
+    findings.fail("mig.layout", (has_place ? "" : error.where + ": ") + error.what, error.next,
                   nvidia::nvml_cause(error.what));
     return findings;
   }

@@ -39,7 +39,7 @@ bool to_number(std::string_view text, std::int64_t& into) {
 }
 
 /// True when text may follow the first document: it is in braces, or there is a marker ("---", "...") further down.
-bool may_go_on(std::string_view text) {
+bool may_continue(std::string_view text) {
   bool begun = false;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -154,7 +154,7 @@ Result<Spec> parse(std::string_view text, const std::string& where) {
   if (text.size() > kMaxSpecBytes) return invalid("the CDI spec is larger than 16 MiB", where);
   try {
     const std::string bytes(text);
-    if (may_go_on(text) && yaml::count_documents(bytes) > 1)
+    if (may_continue(text) && yaml::count_documents(bytes) > 1)
       return invalid("a CDI spec is one YAML document, but something follows the first", where);
     const YAML::Node document = yaml::load(bytes, kLimits);
     if (document.IsNull()) return invalid("the CDI spec is empty", where);

@@ -132,10 +132,10 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
       if (here.erase(key_of(left.holder)) != 0) texts.push_back(text_of(left));
     if (texts.empty()) continue;
     if (!error) {
-      error = changes[i]->busy(changes[i]->change_.in_use, few_of(std::move(texts)), how_to_go_on(remaining));
+      error = changes[i]->busy(changes[i]->change_.in_use, first_few_of(std::move(texts)), how_to_go_on(remaining));
       continue;
     }
-    for (const std::string& text : few_of(std::move(texts)))
+    for (const std::string& text : first_few_of(std::move(texts)))
       error->details.emplace_back("held", changes[i]->change_.subject + ": " + text);
   }
   return *error;

@@ -104,7 +104,7 @@ std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders) {
   return texts;
 }
 
-std::vector<std::string> few_of(std::vector<std::string> texts) {
+std::vector<std::string> first_few_of(std::vector<std::string> texts) {
   constexpr std::size_t kMost = 16;
   if (texts.size() <= kMost) return texts;
   std::string rest = fmt::format("{} more", texts.size() - kMost);
@@ -113,7 +113,9 @@ std::vector<std::string> few_of(std::vector<std::string> texts) {
   return texts;
 }
 
-std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) { return few_of(texts_of(holders)); }
+std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) {
+  return first_few_of(texts_of(holders));
+}
 
 std::string how_to_end(const std::vector<DeviceHolder>& holders) {
   std::vector<std::string> ways;

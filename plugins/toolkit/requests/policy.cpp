@@ -97,7 +97,7 @@ Error Policy::denied(const std::string& device, const std::string& source) {
                {}};
 }
 
-Error Policy::in_doubt(const std::string& device, const std::string& source) {
+Error Policy::undecided_error(const std::string& device, const std::string& source) {
   return Error{ErrorCode::unreachable,
                shortened(source) + " asks for " + shortened(device) +
                    ", and kubelet, which knows whether the container has it, does not answer: " + given().problem,

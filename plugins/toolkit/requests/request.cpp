@@ -111,7 +111,7 @@ class Reader {
       request_.devices.push_back(device);
       return {};
     }
-    if (policy_.is_in_doubt(device)) return policy_.in_doubt(device, source);
+    if (policy_.is_in_doubt(device)) return policy_.undecided_error(device, source);
     if (!policy_.is_left_out(device, way)) return policy_.denied(device, source);
     if (way == Way::variable && device == config_.default_kind + "=all" && !policy_.given().devices.empty())
       take_given();

@@ -9,7 +9,7 @@ void LookSchedule::driver_changed(Clock::time_point now) {
   due_ = std::min(due_, std::max(now, last_ + kShortest));
 }
 
-void LookSchedule::driver_wrote(Clock::time_point now) {
+void LookSchedule::driver_logged(Clock::time_point now) {
   if (!asked_once_) return;  // the first check is due already
   wrote_ = true;
   due_ = std::min(due_, std::max(now, last_ + patience_));

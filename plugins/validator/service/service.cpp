@@ -80,7 +80,7 @@ class ValidatorService final : public Service {
       const News news = events.take();
       const auto now = Clock::now();
       if (news.driver_changed) looks.driver_changed(now);
-      if (news.driver_wrote) looks.driver_wrote(now);
+      if (news.driver_logged) looks.driver_logged(now);
       if (news.files) {
         rounds.files_changed(now);
         watch.changed();

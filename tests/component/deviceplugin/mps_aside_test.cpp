@@ -273,7 +273,7 @@ TEST_F(AsideFolders, ThatATenantKeepsLockedDoNotDelayOtherTenants) {
 }
 
 /// The folders without the service, with the test's clock.
-class LastingAside : public ::testing::Test {
+class StuckAsideFolder : public ::testing::Test {
  protected:
   void tick() {
     folders_.tick("/mps", now_);
@@ -289,7 +289,7 @@ class LastingAside : public ::testing::Test {
 };
 
 // Earlier systemd answered "already loaded" forever, and no message reported it.
-TEST_F(LastingAside, IsLoggedOnceAndWhenItIsRemoved) {
+TEST_F(StuckAsideFolder, IsLoggedOnceAndWhenItIsRemoved) {
   scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
   const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");
   for (int i = 0; i < 50; ++i) tick();

@@ -44,7 +44,7 @@ TEST(DevicePluginVerify, ReportsKubeletsOwnState) {
 TEST(DevicePluginVerify, WaitsForKubeletToAcceptAnUpdate) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
-  kubelet.tell_late(5);
+  kubelet.set_late_answers(5);
   kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
                   R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");

@@ -122,7 +122,7 @@ struct Model {
   }
 
   /// True when the requirements of the spec's and the remaining components exist, or will exist.
-  bool is_sound(const Sections& wanted, const Names& only) const {
+  bool is_applicable(const Sections& wanted, const Names& only) const {
     std::set<std::string> names;
     for (const auto& [name, section] : wanted) names.insert(name);
     for (const auto& [name, section] : now().applied)
@@ -255,7 +255,7 @@ class Sequence {
     for (const std::string& name : only) list += (list.empty() ? "" : ",") + name;
     std::vector<std::string> words{"apply", "-f", host_.folder().at("host.yaml").string()};
     if (!only.empty()) words.insert(words.end(), {"--only", list});
-    if (!model_.is_sound(wanted, only)) return run(words, 1);
+    if (!model_.is_applicable(wanted, only)) return run(words, 1);
     const ModelGeneration next = model_.result_of(wanted, only);
     bool all = true;
     for (const auto& [name, section] : wanted) {

@@ -28,7 +28,7 @@ class MissingPlugin : public ::testing::Test {
   }
   void lose(const std::string& plugin) const { fs::remove(fs::path(host.plugins) / plugin); }
   /// Damage that the next boot has to repair.
-  void take_the_bystanders_file() const { fs::remove(host.path("etc/bystander")); }
+  void remove_bystander_file() const { fs::remove(host.path("etc/bystander")); }
   Ran boot() const { return host.slipway({"apply", "--boot"}); }
 
   const std::string spec = "    probe: {}\n    bystander: {}\n    guest: {}\n";
@@ -39,7 +39,7 @@ class MissingPlugin : public ::testing::Test {
 // Earlier a boot stopped at the first line: no component of the machine was checked.
 TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersContinue) {
   lose("guest.so");
-  take_the_bystanders_file();
+  remove_bystander_file();
   const Ran booted = boot();
   EXPECT_EQ(booted.code, 1) << booted.out;
   EXPECT_THAT(booted.out,
@@ -99,7 +99,7 @@ TEST_F(MissingPlugin, InAnInterruptedApplyDoesNotStopVerify) {
 
 TEST_F(MissingPlugin, DoesNotPreventAnApplyOfTheOthers) {
   lose("guest.so");
-  take_the_bystanders_file();
+  remove_bystander_file();
   const std::string file = host.folder().at("host.yaml").string();
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 1);
@@ -149,7 +149,7 @@ TEST_F(MissingPlugin, OfAnotherVersionMayRefuseTheSection) {
   generation["spec"]["spec"]["components"]["guest"]["formerly_known"] = "x";
   generation["plugins"]["guest"]["version"] = "0.0.9";
   std::ofstream(host.path("var/lib/slipway/generations/1.json")) << generation;
-  take_the_bystanders_file();
+  remove_bystander_file();
   const Ran booted = boot();
   EXPECT_EQ(booted.code, 1);
   EXPECT_THAT(booted.out, AllOf(HasSubstr("guest: failed"), HasSubstr("bystander: changed")));

@@ -31,7 +31,7 @@ class OtherPlugin : public ::testing::Test {
   void upgrade_the_guest() const {
     fs::copy_file(SLIPWAY_LATER_GUEST, fs::path(host.plugins) / "guest.so", fs::copy_options::overwrite_existing);
   }
-  void lose_the_guest() const { fs::remove(fs::path(host.plugins) / "guest.so"); }
+  void remove_guest_plugin() const { fs::remove(fs::path(host.plugins) / "guest.so"); }
 
   testing::TempDir prefix;
   ScratchHost host;
@@ -81,7 +81,7 @@ TEST_F(OtherPlugin, OfTheSameVersionCanBeAnotherBuild) {
 
 // Earlier a rollback of the remaining components was impossible, even with --only.
 TEST_F(OtherPlugin, ThatIsMissingAllowsARollbackOfTheOthers) {
-  lose_the_guest();
+  remove_guest_plugin();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("install guest 0.1.0 again, which generation 1 was applied with"),

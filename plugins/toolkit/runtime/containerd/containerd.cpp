@@ -189,7 +189,7 @@ std::string own_file(const ContainerdSurvey& survey, const Configuration& all) {
 }
 
 /// Reads a configuration that an administrator maintains.
-Status look_at_admins(ContainerdSurvey& survey) {
+Status survey_admin_files(ContainerdSurvey& survey) {
   SLIPWAY_TRY(all, Configuration::read(survey.host, survey.config, survey.engine()));
   const std::string drop_in = own_file(survey, all);
   const Configuration others = all.without(drop_in);
@@ -266,7 +266,7 @@ Status look_at_ranchers(ContainerdSurvey& survey) {
 /// k0s merges the files of its folder with its defaults, unless the administrator has replaced its configuration.
 Status look_at_k0s(ContainerdSurvey& survey) {
   const auto text = survey.host.read(survey.config);
-  if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(survey);
+  if (text && text->find("k0s_managed=true") == std::string::npos) return survey_admin_files(survey);
   SLIPWAY_TRY(joined, Configuration::read(survey.host, kK0sPlugin, survey.engine()));
   look_at_tables(survey, joined, 3);
   survey.runc.clear();
@@ -308,7 +308,7 @@ Status look_at_config(ContainerdSurvey& survey) {
     case ConfigMaker::admin:
       break;
   }
-  return look_at_admins(survey);
+  return survey_admin_files(survey);
 }
 
 /// Settings about containerd apply to a distribution only if that is the only engine.

@@ -79,7 +79,8 @@ TEST(ElfSections, AModuleWhoseNamesUnpackTo660MiBTakesNoMemory) {
 }
 
 TEST(ElfSections, AModuleWithLargePartsOfHolesIsRefused) {
-  const std::string large = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1", .says_bytes = 200 * kMiB}});
+  const std::string large =
+      hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1", .declared_bytes = 200 * kMiB}});
   const std::uint64_t before = peak_mib();
   EXPECT_EQ(module_info_of_file(File(large, 300 * kMiB).fd()).error().code, ErrorCode::corrupt);
   EXPECT_LT(peak_mib(), before + 64);
@@ -105,7 +106,7 @@ TEST(ElfSections, HaveTextsOfAnyContentThatEndAtTheirSection) {
   const HostileSection texts{
       .name = "t", .type = SHT_STRTAB, .content = std::string("first\0", 6) + std::string(300, 'x')};
   const std::string bytes =
-      hostile_elf({texts, {.name = "s", .type = SHT_STRTAB, .content = "seco", .says_bytes = ~0ULL}});
+      hostile_elf({texts, {.name = "s", .type = SHT_STRTAB, .content = "seco", .declared_bytes = ~0ULL}});
   const auto sections = ElfSections::of_bytes(bytes);
   ASSERT_TRUE(sections);
   EXPECT_EQ(sections->text(2, 0), "first");

@@ -62,7 +62,7 @@ TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
 
 // Earlier a host on a link created an address for each guess, and had a peer's share with each.
 TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
-  const auto tries_by = [this](const std::string& network) {
+  const auto attempts_by = [this](const std::string& network) {
     BasicAuth users = auth({{"eve", "cheap"}});
     int tries = 0;
     for (int i = 0; i < 10'000; ++i, now_ += milliseconds(1))
@@ -70,11 +70,11 @@ TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
     return tries;
   };
   for (const char* link : {"fe80:0:0:", "febf:0:0:"}) {
-    EXPECT_LE(tries_by(link), 11 * BasicAuth::kTriesPerSecond) << link;
-    EXPECT_GE(tries_by(link), 9 * BasicAuth::kTriesPerSecond) << link;
+    EXPECT_LE(attempts_by(link), 11 * BasicAuth::kTriesPerSecond) << link;
+    EXPECT_GE(attempts_by(link), 9 * BasicAuth::kTriesPerSecond) << link;
   }
   for (const char* networks : {"2001:db8:0:", "fec0:0:0:", "fe7f:0:0:"})
-    EXPECT_GT(tries_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
+    EXPECT_GT(attempts_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
 }
 
 // Earlier the allowed tries took 0.93 s of each second, in which no client was answered.

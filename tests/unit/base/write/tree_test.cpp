@@ -139,9 +139,9 @@ TEST(TreeProperty, HoldsForTreesOfAnyForm) {
     folder.file("outside/file", "kept");
     folder.directory("tree");
     std::vector<fs::path> folders{folder.at("tree")};
-    const bool goes_deep = round % 2 == 0;
+    const bool is_deep = round % 2 == 0;
     for (int i = 0; i < 120; ++i) {
-      const fs::path parent = goes_deep ? folders.back() : folders[random() % folders.size()];
+      const fs::path parent = is_deep ? folders.back() : folders[random() % folders.size()];
       const fs::path made = parent / ("n" + std::to_string(i));
       switch (random() % 4) {
         case 0:

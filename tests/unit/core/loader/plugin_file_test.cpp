@@ -42,7 +42,7 @@ TEST(PluginFile, HasTheDigestThatSha256sumPrints) {
   EXPECT_EQ(read_plugin_file(path)->digest.get().value_or(""), "sha256:" + std::string(digest));
 }
 
-Error error_of_protocol(std::uint16_t major, std::uint16_t minor) {
+Error protocol_error(std::uint16_t major, std::uint16_t minor) {
   const TempFolder folder;
   std::string bytes = plugin_bytes("test-alpha");
   std::memcpy(bytes.data() + note_offset(bytes) + 4, &major, sizeof major);
@@ -52,7 +52,7 @@ Error error_of_protocol(std::uint16_t major, std::uint16_t minor) {
 }
 
 TEST(PluginFile, OfALaterProtocolAsksForALaterSlipway) {
-  for (const Error& error : {error_of_protocol(1, 7), error_of_protocol(2, 0)}) {
+  for (const Error& error : {protocol_error(1, 7), protocol_error(2, 0)}) {
     EXPECT_EQ(error.code, ErrorCode::unsupported);
     EXPECT_NE(error.what.find("this slipway has 1.0"), std::string::npos) << to_text(error);
     EXPECT_NE(error.next.find("update slipway"), std::string::npos) << to_text(error);
@@ -60,7 +60,7 @@ TEST(PluginFile, OfALaterProtocolAsksForALaterSlipway) {
 }
 
 TEST(PluginFile, OfAnEarlierMajorProtocolHasToBeRebuilt) {
-  const Error error = error_of_protocol(0, 9);
+  const Error error = protocol_error(0, 9);
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_NE(error.next.find("rebuild the plugin"), std::string::npos) << to_text(error);
 }
