@@ -228,7 +228,7 @@ class MigTest(Test):
         done = self.slipway_of_the_node("apply", "--yes", "-f", SPEC)
         self.node.running["kubelet"].send_signal(signal.SIGCONT)
         said = " ".join((done.stdout + done.stderr).split())
-        self.that(done.returncode == 1 and "kubelet does not say which pods have it" in said and "systemctl status kubelet" in said,
+        self.that(done.returncode == 1 and "kubelet does not report which pods have it" in said and "systemctl status kubelet" in said,
                   "nothing is changed while kubelet does not answer, and the error tells it", f"{done.returncode}\n{said}")
         self.that(self.instances() == before, "and none of these changed anything", f"{before}\n{self.instances()}")
         self.release("slices")

@@ -148,7 +148,7 @@ milliseconds Patience::limit(milliseconds call_limit) const {
   return std::min(call_limit, most);
 }
 
-void Patience::fail_waiting() {
+void Patience::note_timeout() {
   if (page_.given_up < 1000) ++page_.given_up;
 }
 

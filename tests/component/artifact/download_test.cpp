@@ -189,7 +189,7 @@ TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndExplainsHowFarItGot) {
   const std::string text = to_text(fetched.error());
   EXPECT_NE(text.find("100000 of " + std::to_string(size_of(package.user))), std::string::npos) << text;
   EXPECT_NE(text.find("3 times"), std::string::npos) << text;
-  EXPECT_EQ(fs::file_size(package.cached(package.user) + ".partial"), 100'000U) << "the next run goes on from here";
+  EXPECT_EQ(fs::file_size(package.cached(package.user) + ".partial"), 100'000U) << "the next run continues from here";
 }
 
 TEST_F(Download, WaitsAsLongAsRetryAfterSays) {
@@ -258,7 +258,7 @@ TEST_F(Download, HasOneTimeLimitForAllBlobs) {
     EXPECT_EQ(fetched.error().code, ErrorCode::timed_out) << to_text(fetched.error());
   }
   const auto again = (*origin)->fetch(all);
-  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("the time for all that is wanted of it is over"));
+  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("the time for the whole transfer is over"));
   EXPECT_THAT(to_text(again.error()), testing::HasSubstr("run the same command again"));
   EXPECT_LE(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3) << "nothing is begun any more";
 }
@@ -286,7 +286,7 @@ TEST_F(Download, ThatIsTooSlowReportsItsRate) {
   const std::string text = to_text(fetched.error());
   EXPECT_THAT(text, testing::HasSubstr("too slowly"));
   EXPECT_THAT(text, testing::HasSubstr("bytes/s)"));
-  EXPECT_THAT(text, testing::HasSubstr("check the way there"));
+  EXPECT_THAT(text, testing::HasSubstr("check the network on the way"));
 }
 
 // A user who may open a file may lock it, and so block an apply.

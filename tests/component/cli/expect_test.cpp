@@ -62,7 +62,7 @@ TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   const Ran status = root.run({"status"}, seven());
   EXPECT_EQ(status.code, 1) << status.out;
   EXPECT_THAT(status.out, StartsWith("GPUs are not as expected: " + text));
-  EXPECT_THAT(status.out, Not(HasSubstr("Nothing of what was applied is left to do")));
+  EXPECT_THAT(status.out, Not(HasSubstr("Nothing of the last apply is left to do")));
   const Json json = Json::parse(root.run({"status", "-o", "json"}, seven()).out);
   EXPECT_EQ(json["expect"]["status"], "fail");
   EXPECT_EQ(json["next"][0]["problem"], text);

@@ -91,7 +91,8 @@ TEST(Gc, RefusesACacheThatOthersMayWriteTo) {
   const fs::path blob = old_file(root, "shared/blobs/sha256/" + std::string(64, 'b'));
   fs::permissions(root.folder().at("shared/blobs"), fs::perms(0777));
   const auto before = root.tree();
-  expect_refused(root, gc(root, "shared"), 1, {"others than root and you may write to", "shared/blobs", "do:"}, before);
+  expect_refused(root, gc(root, "shared"), 1, {"users other than root and you may write to", "shared/blobs", "do:"},
+                 before);
   EXPECT_TRUE(fs::exists(blob));
 }
 

@@ -160,8 +160,8 @@ TEST(BugReport, DoesNotAskWhetherThisIsARunningMachine) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const bool doubtful = root.bare({"detect"}).err.find("an image that is being built") != std::string::npos;
   const std::string all = unpacked(tar);
-  EXPECT_THAT(all, Not(HasSubstr("or a machine that runs?")));
-  const std::string note = "is taken for a machine that runs";
+  EXPECT_THAT(all, Not(HasSubstr("or a running machine")));
+  const std::string note = "reports about a running machine";
   EXPECT_EQ(all.find(note) != std::string::npos, doubtful);
   EXPECT_EQ(ran.err.find(note) != std::string::npos, doubtful);
 }

@@ -141,7 +141,7 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is active"));
   EXPECT_EQ(root.run({"verify"}, "empty").code, 0);
   root.spec(stack_with("true", "9402"));
-  EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("its files alone are changed"));
+  EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("only its files are changed"));
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("dcgm: changed"));
   EXPECT_THAT(root.text(file), HasSubstr(":9402"));
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("Nothing to do"));

@@ -81,12 +81,12 @@ TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndIsToldSo) {
   EXPECT_EQ(value["generation"], 0);
   const Ran plan = as_nobody("plan --sim h100x8" + spec());
   EXPECT_EQ(plan.code, 0) << plan.out;
-  EXPECT_THAT(plan.out, HasSubstr("removals and edits are not in this plan"));
+  EXPECT_THAT(plan.out, HasSubstr("so this plan lacks removals and edits"));
   EXPECT_THAT(plan.out, HasSubstr("Nothing to do."));
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
               ", trust: unsigned}");
   EXPECT_EQ(as_nobody("plan --sim h100x8" + spec()).code, 2);
-  EXPECT_THAT(root.run({"plan"}).out, Not(HasSubstr("removals and edits are not in this plan"))) << "root reads all";
+  EXPECT_THAT(root.run({"plan"}).out, Not(HasSubstr("so this plan lacks removals and edits"))) << "root reads all";
 }
 
 TEST_F(OrdinaryUser, NeedsRootForTheRecords) {

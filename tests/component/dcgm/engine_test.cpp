@@ -116,7 +116,7 @@ TEST_F(DcgmEngine, HasNoStateWhileItIsNotUsed) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(4));
   EXPECT_EQ(scrape().count("slipway_dcgm_engine_up"), 0U) << scrape().text;
-  EXPECT_THAT(service.log(), HasSubstr("so the DCGM engine is not asked for any"));
+  EXPECT_THAT(service.log(), HasSubstr("so the DCGM engine is not used"));
   EXPECT_EQ(output("calls"), "");
 }
 

@@ -122,7 +122,7 @@ TEST_F(DcgmPage, ReportsThatTheDriverIsReleased) {
     const Control control(host_.path("run/slipway/service/dcgm.sock").string());
     ASSERT_TRUE(control.connected());
     control.ask("{\"op\":\"quiesce\"}");
-    EXPECT_THAT(page(), HasSubstr("another program has asked for the driver"));
+    EXPECT_THAT(page(), HasSubstr("another program needs the driver"));
     EXPECT_TRUE(overview()["gpus"][0]["values"].is_null());
   }
   EXPECT_TRUE(overview_gets([](const Json& now) { return now["gpus"][0]["values"].is_object(); })) << service.log();

@@ -75,7 +75,7 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
                 AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("spec.components.dcgm." + key),
-                      HasSubstr("do:    put the file there, or take " + key + " out of the spec")));
+                      HasSubstr("do:    put the file there, or remove " + key + " from the spec")));
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/nosuch}\n");
   EXPECT_THAT(error_with("config_file: /etc/config.yaml"),
               AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("/etc/config.yaml: metrics.file"),
@@ -106,7 +106,7 @@ TEST_F(DcgmRefusals, OfMissingDevicesAreReportedByVerifyAndTheService) {
   EXPECT_THAT(host_.slipway(words({"verify"})).out,
               HasSubstr("warning  dcgm.devices: `devices` selects GPU instances"));
   RunningService service(host_, service_words());
-  EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances, and none of those is there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances that do not exist")) << service.told();
 }
 
 // Earlier verify and doctor passed a service whose scrapes failed.

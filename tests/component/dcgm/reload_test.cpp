@@ -38,9 +38,9 @@ TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
   host_.put("etc/config.yaml", "version: 9\nmetrics: {file: /etc/c.csv}\n");
-  ASSERT_TRUE(reload_says(service, "what /etc/config.yaml said before counts: ")) << service.log();
+  ASSERT_TRUE(reload_says(service, "the previous content of /etc/config.yaml stays in use: ")) << service.log();
   EXPECT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
-  EXPECT_TRUE(eventually([&] { return reasons().find("said before counts") != std::string::npos; })) << reasons();
+  EXPECT_TRUE(eventually([&] { return reasons().find("stays in use") != std::string::npos; })) << reasons();
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/d.csv}\n");
   host_.put("etc/d.csv", "DCGM_FI_DEV_SM_CLOCK, gauge, a\n");
   service.signal(SIGHUP);
@@ -57,7 +57,7 @@ TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   spec(", collectors: /etc/nosuch.csv");
-  ASSERT_TRUE(reload_says(service, "the new spec is refused, going on with the former one")) << service.log();
+  ASSERT_TRUE(reload_says(service, "the new spec is refused, the service keeps the previous one")) << service.log();
   EXPECT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
   EXPECT_THAT(reasons(), HasSubstr("/etc/nosuch.csv is missing"));
   EXPECT_THAT(reasons(), HasSubstr("spec.components.dcgm.collectors"));
@@ -82,7 +82,7 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreInvalidIsRefused) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   spec(", web_config_file: /etc/web.yaml");
-  ASSERT_TRUE(reload_says(service, "the service keeps the previous one: slipway knows no key 'tls_server_confg'"))
+  ASSERT_TRUE(reload_says(service, "the service keeps the previous one: unknown key 'tls_server_confg'"))
       << service.log();
   EXPECT_TRUE(has_gpus(8)) << service.log();
   spec(", health_rules: /etc/nosuch.yaml");

@@ -237,7 +237,7 @@ TEST(DevicePluginService, NamesTheProcessThatExhaustedATimeSlicedGpu) {
   EXPECT_THAT(found, HasSubstr("20389 MiB"));
   EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("share by time-slicing, has"));
   node.sim("process remove 4711");
-  EXPECT_TRUE(eventually([&] { return service.log().find("has memory left again") != std::string::npos; }))
+  EXPECT_TRUE(eventually([&] { return service.log().find("has enough free memory again") != std::string::npos; }))
       << service.log();
   EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
 }

@@ -78,7 +78,7 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   EXPECT_EQ(kept["component"], "probe");
   EXPECT_EQ(kept["accept"], accept);
   EXPECT_THAT(kept["replace"], HasSubstr("--replace-edits=/etc/probe.conf"));
-  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, but for 1 edit that is kept"));
+  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, except 1 kept edit"));
 }
 
 TEST_F(Edits, AreReplacedOnRequestAndComeBackWithARollback) {
@@ -125,7 +125,7 @@ TEST_F(Edits, ThatDoNotExistAreNotReplaced) {
   edit();
   const auto before = host_.tree();
   const Ran wrong = run({"apply", "--replace-edits=/etc/prob.conf"}, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("/etc/prob.conf has no edit that is kept"));
+  EXPECT_THAT(wrong.err, HasSubstr("/etc/prob.conf has no kept edit"));
   EXPECT_THAT(wrong.err, HasSubstr("did you mean '/etc/probe.conf'?"));
   run({"plan", "--replace-edits=/etc/more.conf"}, 1);
   run({"apply", "--replace-edits=", "--dry-run"}, 64);
@@ -288,7 +288,7 @@ TEST_F(Edits, ThatDoNotExistAreNotAccepted) {
   EXPECT_THAT(run({"accept"}, 64).err, HasSubstr("accept which edits?"));
   EXPECT_THAT(run({"accept", "/etc/prob.conf"}, 1).err, HasSubstr("slipway does not own /etc/prob.conf"));
   EXPECT_THAT(host_.error_text(), HasSubstr("did you mean '/etc/probe.conf'?"));
-  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf has no edit that is kept"));
+  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf has no kept edit"));
   EXPECT_EQ(host_.tree(), before);
 }
 

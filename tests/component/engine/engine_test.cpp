@@ -119,9 +119,9 @@ TEST(State, IsPrivateEvenIfAnEarlierSlipwayLeftItReadable) {
 TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsReported) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
-  const std::string ignored = "SLIPWAY_PLUGIN_PATH of the environment is ignored";
+  const std::string ignored = "SLIPWAY_PLUGIN_PATH in the environment is ignored";
   EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr(ignored));
-  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr("SLIPWAY_LOG_DIR of the environment is ignored"));
+  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr("SLIPWAY_LOG_DIR in the environment is ignored"));
   EXPECT_THAT(host.bare({"status", "--root", host.folder().at("root").string()}).err, Not(HasSubstr(ignored)));
   EXPECT_THAT(host.bare({"status", "--root", "/", "--image"}).err, Not(HasSubstr(ignored)));
 }

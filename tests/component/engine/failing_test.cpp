@@ -137,7 +137,7 @@ TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   for (const char* command : {"status", "plan", "apply", "verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << command;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("nests too deep")) << command;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("nested too deep")) << command;
   }
 }
 

@@ -47,7 +47,7 @@ TEST_F(GoingBack, IsRememberedUntilAnApplySucceeds) {
   apply_good();
   host.spec(kBad);
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("it went back to what generation 1 has"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("it was set back to its state in generation 1"));
   EXPECT_EQ(host.slipway({"verify"}).code, 0) << "the active generation works";
   EXPECT_EQ(host.slipway({"verify", "-f", host.folder().at("host.yaml").string()}).code, 1);
   EXPECT_EQ(host.slipway({"apply"}).code, 1) << "the same change fails again";
@@ -128,7 +128,7 @@ TEST_F(GoingBack, SaysThatTheFormerStateDoesNotWorkEither) {
   const Ran bad = host.slipway({"apply"});
   EXPECT_EQ(bad.code, 1);
   EXPECT_EQ(host.text("etc/probe.conf"), "good");
-  EXPECT_THAT(bad.out, HasSubstr("it went back to what generation 1 has, which does not work either"));
+  EXPECT_THAT(bad.out, HasSubstr("it was set back to its state in generation 1, which does not work either"));
   EXPECT_THAT(bad.out, HasSubstr("Generation 1 is active"));
 }
 

@@ -133,7 +133,7 @@ TEST(Log, OfARootIsReadAsUntrusted) {
   host.spec(kOne);
   const Ran applied = host.slipway({"apply"});
   EXPECT_EQ(applied.code, 0) << applied.err;
-  EXPECT_THAT(applied.err, HasSubstr("this is not in the image's log"));
+  EXPECT_THAT(applied.err, HasSubstr("the image's log could not be written"));
 }
 
 TEST(Log, ThatCannotBeWrittenKeepsNoApplyFromItsWork) {

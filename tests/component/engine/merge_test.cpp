@@ -154,7 +154,7 @@ TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
     spec(R"({"root": "/other"})");
     const Ran plan = host_.slipway({"plan"});
     EXPECT_EQ(plan.code, 1) << plan.out;
-    EXPECT_THAT(plan.err + plan.out, HasSubstr("recorded of its keys in /etc/engine/config.toml is damaged"));
+    EXPECT_THAT(plan.err + plan.out, HasSubstr("the record of slipway's keys in /etc/engine/config.toml is damaged"));
     host_.put(state, whole);
   }
 }

@@ -76,7 +76,7 @@ TEST_F(MissingPlugin, WithACustomActionDoesNotStopVerify) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("probe.plugin: no installed plugin has the component probe"),
-                               HasSubstr("probe.owned: what it has made could not be checked")));
+                               HasSubstr("probe.owned: slipway could not check what it has made")));
   }
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }

@@ -281,7 +281,7 @@ TEST(LateVerify, IsRepeatedUntilAllPasses) {
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
   std::filesystem::rename(host.path("etc/probe.conf"), host.folder().at("aside"));
-  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "it is looked at again");
+  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "they are repeated");
   std::filesystem::rename(host.folder().at("aside"), host.path("etc/probe.conf"));
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }

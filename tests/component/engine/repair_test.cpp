@@ -261,7 +261,7 @@ TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnApplyLeavesItsFiles) {
   repair();
   const Ran removed = host.slipway({"remove", "probe"});
   EXPECT_EQ(removed.code, 0) << shown(removed);
-  EXPECT_THAT(removed.out, HasSubstr("what it made before stays"));
+  EXPECT_THAT(removed.out, HasSubstr("what it created before stays"));
   EXPECT_TRUE(fs::exists(host.path("etc/probe.conf")));
 }
 

@@ -66,7 +66,7 @@ TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
   const Ran apply = host_.slipway({"apply", host_.folder().at("plan.json").string()});
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr("out of date"));
-  EXPECT_THAT(apply.err, HasSubstr("file /etc/probe.conf was to be changed, is an edit that is kept"));
+  EXPECT_THAT(apply.err, HasSubstr("file /etc/probe.conf was to be changed, is a kept edit"));
   const Ran dry = host_.slipway({"apply", host_.folder().at("plan.json").string(), "--dry-run"});
   EXPECT_THAT(dry.err, HasSubstr("`slipway plan --root ")) << "the advice is for that root, too";
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);

@@ -167,10 +167,10 @@ TEST_F(Waiting, IsRefusedWhereItHasNoEffectOrNoLength) {
   };
   for (const std::string text : {"10", "soon", "0s", "-1m", "1.5h", "10 m", "1d", "m", "99999999999h"})
     refused({"apply", "--wait=" + text}, "--wait takes a duration, not '" + text + "'");
-  refused({"apply", "--wait="}, "--wait= has nothing behind the =");
+  refused({"apply", "--wait="}, "--wait= has no value after the =");
   refused({"apply", "10m", "--wait"}, "write --wait=10m");
   refused({"apply", "--wait", "--dry-run"}, "--dry-run applies nothing that --wait could wait for");
-  refused({"apply", "plan.json", "--wait=10m"}, "a saved plan is applied as it is or not at all");
+  refused({"apply", "plan.json", "--wait=10m"}, "a saved plan is only applied as it is");
   refused({"rollback", "1", "--wait"}, "unknown option '--wait'");
   EXPECT_EQ(host.tree(), before);
 }

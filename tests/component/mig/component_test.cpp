@@ -220,7 +220,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path());
   std::ofstream(file) << R"({"kind": "GpuManagers", "default": "deviceplugin", "gpus": {"0000:2a:00.0": "dra"}})";
   const Ran plan = node.slipway({"plan"});
-  EXPECT_THAT(plan.out, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so it is left alone"));
+  EXPECT_THAT(plan.out, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra, so it is left alone"));
   const Ran ran = node.slipway({"apply"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(node.instances(0).size(), 7U);
@@ -233,7 +233,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   node.section("config: it, configs: {version: v1, mig-configs: {it: [{devices: [0, 1], mig-enabled: false}]}}");
   const Ran named = node.slipway({"apply"});
   EXPECT_EQ(named.code, 1) << named.out;
-  EXPECT_THAT(named.out + named.err, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so no config may"));
+  EXPECT_THAT(named.out + named.err, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra, so no config may"));
   EXPECT_EQ(node.instances(0).size(), 7U);
   node.section("config: all-1g.10gb, managers: {\"0000:2a:00.0\": deviceplugin}");
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
@@ -319,7 +319,7 @@ TEST(MigComponent, NeverOverwritesOtherFiles) {
   node.section("config: all-1g.10gb, state_file: /etc/mine");
   const Ran ran = node.slipway({"apply"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("/etc/mine has something else than the state of the MIG layouts"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("/etc/mine contains something other than the state of the MIG layouts"));
   EXPECT_EQ(node.host().text("etc/mine"), "of somebody\n");
   node.section("config: all-1g.10gb, state_file: /run/labels, label_file: /run/labels");
   const Ran same = node.slipway({"plan"});

@@ -113,10 +113,10 @@ TEST(MigDoctor, WarnsOfAMissingGpuAndOfAConfigWithoutGpus) {
   EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("warning  mig.config: "));
   EXPECT_THAT(node.slipway({"doctor"}).out, HasSubstr("there is no GPU 11, since this machine has 2"));
   node.section(config("{devices: all, device-filter: \"0x20B210DE\", mig-enabled: false}"));
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("no entry of this config takes a GPU of this machine"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("no entry of this config selects a GPU of this machine"));
   ASSERT_EQ(node.slipway({"apply"}).code, 0);
   const Ran none = node.slipway({"verify"});
-  EXPECT_THAT(none.out, HasSubstr("its device filters are for others than 0x233010DE"));
+  EXPECT_THAT(none.out, HasSubstr("none of its device filters matches 0x233010DE"));
   EXPECT_THAT(none.out, Not(HasSubstr("0 GPUs have")));
 }
 

@@ -164,7 +164,7 @@ TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
   const Ran ran = node_.slipway({"apply"});
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("(pid " + watcher.pid()), HasSubstr("it only has the device open"),
-                                       HasSubstr("end what is left by hand")));
+                                       HasSubstr("end the remaining processes by hand")));
   EXPECT_TRUE(watcher.runs());
   expect_nothing_changed();
 }
@@ -231,7 +231,7 @@ TEST_F(MigDrainOfSeveral, ChangesFreeGpusFirstAndSaysWhichWait) {
     node_.section("config: all-7g.80gb, drain: {policy: wait, deadline: " + deadline + "}");
   };
   section("24h");
-  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and nothing takes that back"));
+  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and stays changed"));
   const std::string settled = "GPU 1 has its layout, which cannot be undone";
   const Ran ran = node_.slipway({"apply"});
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;

@@ -21,7 +21,7 @@ TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr("create 7g.80gb at 0"));
   EXPECT_THAT(ran.out + ran.err, HasSubstr("NVML_ERROR_INSUFFICIENT_RESOURCES, 23"));
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("is again what it was: 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("has its former layout again: 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb"));
   EXPECT_EQ(node.instances(), before);
   EXPECT_EQ(node.slipway({"apply"}).code, 0) << "it works once the fault is gone";
   EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));

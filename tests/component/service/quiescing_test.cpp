@@ -99,7 +99,7 @@ TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
   let_it_continue();
   EXPECT_EQ(end_of(pause), 7) << text("paused-errors");
   EXPECT_EQ(text("paused"), "done\n");
-  EXPECT_THAT(text("paused-errors"), ::testing::AllOf(HasSubstr("pause ticker"), HasSubstr("the services go on")));
+  EXPECT_THAT(text("paused-errors"), ::testing::AllOf(HasSubstr("pause ticker"), HasSubstr("the services continue")));
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
   EXPECT_EQ(end_of(start_pause("kill -KILL $$")), 128 + SIGKILL);
 }

@@ -170,7 +170,7 @@ TEST_F(ServiceTest, ThatCrashesWithANewSpecSaysThatAndDoesNotGoBack) {
   spec("how: crashes");
   service.signal(SIGHUP);
   EXPECT_EQ(service.exit_code(), 1);
-  EXPECT_THAT(service.log(), AllOf(HasSubstr("SIGABRT"), Not(HasSubstr("going on with the former one"))));
+  EXPECT_THAT(service.log(), AllOf(HasSubstr("SIGABRT"), Not(HasSubstr("the service keeps the previous one"))));
 }
 
 TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
@@ -270,7 +270,7 @@ TEST(ServiceProgram, CannotBeStartedByHand) {
   const ScratchHost host;
   EXPECT_EQ(std::system((SLIPWAY_LONER_SERVICE " a b c 2>" + host.folder().at("err").string()).c_str()), 64 << 8);
   std::ifstream in(host.folder().at("err"));
-  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("not by hand"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("only slipway starts"));
 }
 
 TEST(PluginInfo, ShowsWhereAServiceIs) {

@@ -178,7 +178,7 @@ TEST_F(NriService, RetriesASilentEngine) {
   EXPECT_FALSE(mute.hear()) << "it takes ten seconds, as long as this waits";
   PluginEnd plugin = engine.accept();
   EXPECT_EQ(plugin.take_in(), "10-slipway") << log();
-  EXPECT_THAT(log(), HasSubstr("did not take the plugin in within 10 s"));
+  EXPECT_THAT(log(), HasSubstr("did not accept the plugin within 10 s"));
 }
 
 TEST_F(NriService, ReadsARequestFromAnyPieces) {

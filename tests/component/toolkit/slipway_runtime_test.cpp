@@ -314,7 +314,7 @@ TEST_F(JitShim, LogsDevicesThatAreMissingFromTheSpec) {
 TEST_F(JitShim, ExplainsWhyNoSpecCanBeMade) {
   made("", "echo 'error: GPU 1 (0000:2a:00.0) is lost' >&2; exit 1");
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made of this machine"));
+  EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made for this machine"));
   EXPECT_THAT(output(), HasSubstr("GPU 1 (0000:2a:00.0) is lost"));
   made("half a sp");
   EXPECT_EQ(create(), 1);

@@ -171,7 +171,7 @@ TEST(ToolkitTools, NameAFileThatIsNotASpec) {
   const Ran both =
       slipway("cdi validate " + folder.at("nosuch.yaml").string() + " " + folder.at("broken.yaml").string());
   EXPECT_EQ(both.status, 1);
-  EXPECT_THAT(both.output, HasSubstr("error: 2 of 2 files are no CDI specs"));
+  EXPECT_THAT(both.output, HasSubstr("error: 2 of 2 files are not CDI specs"));
   EXPECT_THAT(both.output, HasSubstr("broken.yaml:1:"));
 }
 

@@ -140,9 +140,7 @@ TEST_F(GrantedFolder, ThatIsRemovedOrMadeAgainIsLost) {
     std::filesystem::create_directory(folder_);
   };
   EXPECT_EQ(
-      finds(again,
-            [](GrantedAccess& service) { return service.lost().find("not the folder that") != std::string::npos; }),
-      0);
+      finds(again, [](GrantedAccess& service) { return service.lost().find("was replaced") != std::string::npos; }), 0);
 }
 
 TEST_F(GrantedFolder, ThatOthersUseIsNotLost) {

@@ -72,7 +72,7 @@ TEST(Action, IsNotMadeOfAnAmbiguousPath) {
 }
 
 TEST(NormalPath, AdvisesOnlyValidPaths) {
-  EXPECT_EQ(normal_path("etc//x").error().next, "write it from the root on: /etc/x");
+  EXPECT_EQ(normal_path("etc//x").error().next, "write it as an absolute path: /etc/x");
   EXPECT_EQ(normal_path("../../escape").error().next, "write it as an absolute path");
   EXPECT_EQ(normal_path("").error().next, "write it as an absolute path");
 }

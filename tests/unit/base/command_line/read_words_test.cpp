@@ -67,7 +67,7 @@ TEST(CommandLine, MayHaveOptionalValuesAfterAnEqualsSign) {
   EXPECT_THAT(read({"--primer", "north"})->texts("primer"), ElementsAre(""));
   EXPECT_THAT(read({"--primer", "north"})->arguments, ElementsAre("north"));
   EXPECT_THAT(read({"--primer=oil", "--primer"})->texts("primer"), ElementsAre("oil", ""));
-  EXPECT_THAT(read({"--primer="}).error().what, HasSubstr("--primer= has nothing behind the ="));
+  EXPECT_THAT(read({"--primer="}).error().what, HasSubstr("--primer= has no value after the ="));
   EXPECT_THAT(help_text({.call = "acme", .options = {{.name = "primer", .value = "[=KIND]", .help = "first"}}}),
               HasSubstr("--primer[=KIND] "));
 }

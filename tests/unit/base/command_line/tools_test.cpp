@@ -127,7 +127,7 @@ TEST(PluginTools, WithAnInvalidLineAreADefect) {
   for (const Json& count : {Json(-1), Json(1.5), Json("1"), Json(std::uint64_t{1} << 40U)})
     EXPECT_THAT(defect(with_line({{"most_arguments", count}})), HasSubstr("not a number of words")) << count.dump();
   EXPECT_THAT(defect(with_line({{"least_arguments", 2U}, {"most_arguments", 1U}})),
-              HasSubstr("more words than it takes"));
+              HasSubstr("more words than it allows"));
   EXPECT_THAT(defect(with_line({{"options", Json(std::vector<Json>(501, Json::object()))}})), HasSubstr("at most 500"));
   EXPECT_EQ(defect(with_line({{"of_a_later_slipway", true}})), "taken");
 }

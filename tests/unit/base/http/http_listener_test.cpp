@@ -328,14 +328,14 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
       {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine", "no key"},
       {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "no key 'rate_limit'"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAnyClientCert}\n",
-       "tls_server_config.client_auth_type", "a certificate that is asked for is verified"},
+       "tls_server_config.client_auth_type", "slipway verifies each certificate that it asks for"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAndVerifyClientCert}\n", "tls_server_config",
        "client_ca_file and client_auth_type go together"},
       {"tls_server_config: {cert: a, key: b, min_version: TLS13, max_version: TLS12}\n", "tls_server_config",
        "max_version is below min_version"},
       {"basic_auth_users:\n  a: secret\n", "web.yaml:2:6  basic_auth_users.a", "bcrypt"},
       {"basic_auth_users: {}\n", "web.yaml:1:19", "1 to 256 users"},
-      {"basic_auth_users: 3\n", "web.yaml:1:19", "a map is expected"},
+      {"basic_auth_users: 3\n", "web.yaml:1:19", "expected a map"},
       {"a: [\n", "web.yaml:2:1", ""},
   };
   for (const auto& [text, where, what] : mistakes) {

@@ -138,7 +138,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"BadPattern", "  a: {type: string, pattern: '(x'}\n", "4:21", "is not a regular expression"},
     {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' has no meaning for this type"},
     {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' has no meaning for this type"},
-    {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "and there is none"},
+    {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "needs a 'pattern'"},
     {"DefaultAgainstWhatIsExpected", "  a: {type: string, pattern: '[0-9]+', expects: digits, default: x}\n", "4:66",
      "a.default: expected digits, found 'x'"},
     {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' has no meaning for this type"},
@@ -157,8 +157,9 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"ServiceIfOfNoEnum", "  a: {type: string}\nservice: plugin\nservice_if: {a: x}\n", "6:13",
      "the spec has no enum 'a' with the value 'x'"},
     {"ServiceIfWithoutService", "  a: {type: enum, values: [x]}\nservice_if: {a: x}\n", "5:13",
-     "there is no `service`"},
-    {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16", "there is no `service`"},
+     "this key needs the key `service`"},
+    {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16",
+     "this key needs the key `service`"},
     {"NeedsOfAnotherKey", "  a: {type: string}\nservice: plugin\nservice_needs: {writes: ['{b}/c']}\n", "6:16",
      "the spec has no key {b} with a text for the path {b}/c"},
     {"NeedsWithoutUnit", "  a: {type: string}\nservice: plugin\nservice_needs: {memory: 1}\n", "6:25",
@@ -237,7 +238,7 @@ TEST(Manifest, LimitsNumbersAndSizesOfLists) {
             std::string::npos);
   EXPECT_NE(problem_of("  a: {type: integer, least: 2, most: 1}\n").find("'least' is more than 'most'"),
             std::string::npos);
-  EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("fewer than no elements"), std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("cannot be negative"), std::string::npos);
   EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' has no meaning for this type"),
             std::string::npos);
 }

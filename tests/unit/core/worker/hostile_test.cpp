@@ -49,7 +49,7 @@ TEST_F(Hostile, CrashKeepsTheLastTenLines) {
 TEST_F(Hostile, AnEndedWorkerRefusesCalls) {
   const auto worker = start("stranger");
   expect_defect(worker->call("detect", request("detect", "abort"), kPlenty, events_), "SIGABRT");
-  expect_defect(worker->call("detect", request("detect", ""), kPlenty, events_), "was ended before");
+  expect_defect(worker->call("detect", request("detect", ""), kPlenty, events_), "was stopped before");
 }
 
 TEST_F(Hostile, LoadingThatFailsIsReportedWithTheFirstCall) {
@@ -145,7 +145,7 @@ TEST_F(Hostile, AnswersAgainstTheContractAreReported) {
   const auto call = [&](const char* op) { return worker->call(op, {}, kPlenty, events_); };
   expect_defect(call("silent"), "answered 0 times");
   expect_defect(call("twice"), "answered 2 times");
-  expect_defect(call("no json"), "what is not JSON");
+  expect_defect(call("no json"), "invalid JSON");
   expect_defect(call("status 9"), "unknown status 9");
   expect_defect(call("huge"), "more than the 64 MiB");
   EXPECT_NE(call("strange error").error().what.find("out of luck"), std::string::npos);

@@ -54,7 +54,7 @@ TEST(Links, AreReportedAsDcgmExporterTellsThem) {
                         "DCGM_FI_DRIVER_VERSION=\"550\"} 3\n"));
   EXPECT_THAT(page, Not(HasSubstr("nvlink=\"6\"")));
   EXPECT_THAT(parse_counters("DCGM_FI_DEV_NVLINK_GET_STATE, label, s\n", "c.csv").error().what,
-              HasSubstr("which is not a label of a GPU's metrics"));
+              HasSubstr("so it cannot be a label of a GPU's metrics"));
 }
 
 TEST(Processors, AreReadFromWhatTheKernelTells) {

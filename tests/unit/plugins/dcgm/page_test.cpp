@@ -286,7 +286,7 @@ TEST(DcgmOverview, LeavesOutHiddenProcesses) {
   EXPECT_THAT(page_html(page.overview(sample_of(0), {}, {}, false)), HasSubstr("Processes are left out"));
   const Overview released = page.overview(sample_of(0), {}, {}, true);
   EXPECT_FALSE(released.gpus.at(0).details);
-  EXPECT_THAT(released.problem, HasSubstr("another program has asked for the driver"));
+  EXPECT_THAT(released.problem, HasSubstr("another program needs the driver"));
 }
 
 TEST(DcgmOverview, TakesPodsAndReasonsOfOthers) {

@@ -84,7 +84,8 @@ TEST(ListStrategy, FallsBackWhereKubeletIsTooOldAndSaysSo) {
   host.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
   const auto plan = planned(kNothing, {}, host);
   EXPECT_FALSE(chose_cdi(plan));
-  EXPECT_THAT(notes_in(plan), HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 knows no CDI devices"));
+  EXPECT_THAT(notes_in(plan),
+              HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 does not support CDI devices"));
 }
 
 // Earlier pods ran without a GPU on containerd 2.1, without a message.

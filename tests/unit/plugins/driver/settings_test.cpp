@@ -69,9 +69,10 @@ TEST(Settings, TakeParametersAsTheKernelReadsThem) {
 
 TEST(Settings, RefuseParametersThatNoModprobeFileCanHold) {
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_RmMsg", "a\"b"}}}}}}),
-              HasSubstr("cannot stand in a modprobe.d file\n  at:    "
+              HasSubstr("cannot be written to a modprobe.d file\n  at:    "
                         "spec.components.driver.parameters.nvidia.NVreg_RmMsg\n"));
-  EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"a=b", "1"}}}}}}), HasSubstr("cannot stand in a modprobe.d file"));
+  EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"a=b", "1"}}}}}}),
+              HasSubstr("cannot be written to a modprobe.d file"));
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_RmMsg", "a\nblacklist nvidia"}}}}}}),
               HasSubstr("line breaks"));
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_EnableMSI", Json::array()}}}}}}),

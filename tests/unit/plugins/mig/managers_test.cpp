@@ -91,13 +91,13 @@ TEST_F(MigManagers, LeaveTheirGpusAlone) {
   const auto intents = intents_of({all}, gpus_);
   ASSERT_TRUE(intents.ok());
   EXPECT_EQ(intents->gpus.size(), 2U);
-  EXPECT_THAT(intents->notes, ElementsAre("GPU 1 (0000:2a:00.0) is handed out by dra, so it is left alone"));
+  EXPECT_THAT(intents->notes, ElementsAre("GPU 1 (0000:2a:00.0) is managed by dra, so it is left alone"));
   all.devices = {0, 2};
   EXPECT_THAT(intents_of({all}, gpus_)->notes, IsEmpty());
   all.devices = {0, 1};
   const auto named_by_index = intents_of({all}, gpus_);
   ASSERT_FALSE(named_by_index.ok());
-  EXPECT_THAT(named_by_index.error().what, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra"));
+  EXPECT_THAT(named_by_index.error().what, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra"));
   EXPECT_EQ(named_by_index.error().where, "here");
 }
 

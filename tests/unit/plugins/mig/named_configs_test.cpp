@@ -99,7 +99,7 @@ TEST(MigNamedConfigs, NameMissingParts) {
   old.profiles.clear();
   const auto configs = generate_configs({old});
   EXPECT_EQ(configs->configs.by_name.size(), 2U);
-  EXPECT_THAT(configs->notes, ElementsAre(HasSubstr("does not tell its MIG profiles while MIG is disabled")));
+  EXPECT_THAT(configs->notes, ElementsAre(HasSubstr("does not report its MIG profiles while MIG is disabled")));
   old.capable = false;
   EXPECT_FALSE(generate_configs({old}).ok());
 }

@@ -65,7 +65,7 @@ TEST(MigProfile, RefusesInvalidNames) {
     const auto profile = parse_profile(name, "config.yaml:3:5");
     ASSERT_FALSE(profile.ok()) << name << " became " << profile->text();
     EXPECT_EQ(profile.error().where, "config.yaml:3:5");
-    EXPECT_THAT(profile.error().what, HasSubstr("is no MIG profile: ")) << name;
+    EXPECT_THAT(profile.error().what, HasSubstr("is not a MIG profile: ")) << name;
     EXPECT_FALSE(profile.error().next.empty());
   }
 }

@@ -175,7 +175,9 @@ TEST_F(ContainerRemoval, SearchesForNoFoldersWhileAnotherCheckMakesOne) {
 
 TEST_F(ContainerRemoval, NeedsAnRmThatOnlyRootCanReplace) {
   host.without("/usr/bin/rm");
-  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: no rm that root may run"));
+  EXPECT_THAT(
+      run(),
+      HasSubstr("not-exercised validator.container: no container was started: there is no rm here that root may run"));
 }
 
 TEST(ContainerTime, IsLimitedByTheVerify) {

@@ -321,7 +321,7 @@ TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
   ASSERT_TRUE(build({}));
   EXPECT_EQ(core.builds.size(), 1U) << "nothing is compiled again";
   EXPECT_TRUE(fs::exists(package("modules/kernel/nvidia.ko.zst")));
-  EXPECT_THAT(core.warned, HasSubstr("taking up the modules that an earlier run compiled: " + kept));
+  EXPECT_THAT(core.warned, HasSubstr("using the modules that an earlier run compiled: " + kept));
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 

@@ -60,7 +60,7 @@ TEST_F(ChooseTest, NeverTakesAPackageOfAnotherSystemOrArchitecture) {
   have({{.os = "ubuntu24.04"}, {.arch = "aarch64"}});
   EXPECT_EQ(refused().code, ErrorCode::not_found);
   wanted.os = "";
-  EXPECT_THAT(chosen().notes.front(), HasSubstr("taking the package for ubuntu24.04"));
+  EXPECT_THAT(chosen().notes.front(), HasSubstr("using the package for ubuntu24.04"));
 }
 
 TEST_F(ChooseTest, CompilesTheSourceWhenThereIsNoPackageForTheKernel) {

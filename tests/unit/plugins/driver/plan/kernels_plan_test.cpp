@@ -208,7 +208,7 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
   const Error error = bad(*offline());
   EXPECT_EQ(error.what, "no driver package fits kernel 6.1.0-56-amd64") << "the newest needs one";
   EXPECT_EQ(error.details.back().second,
-            "kernel_without_package: note does not count for 6.1.0-56-amd64: the newest of "
+            "kernel_without_package: note does not apply to 6.1.0-56-amd64: the newest of "
             "the kernels always needs modules");
 }
 

@@ -84,7 +84,7 @@ TEST(PlanNotes, NameALaterLineThatGivesAParameterAnotherValue) {
                     settings_with({{"nvidia", {{"NVreg_RestrictProfilingToAdminUsers", std::to_string(value)}}}}));
   };
   EXPECT_THAT(wants(0), ElementsAre("/etc/modprobe.d/zz-site.conf:1 sets NVreg_RestrictProfilingToAdminUsers of nvidia "
-                                    "to 1 later, and the last one counts: the spec's 0 has no effect"));
+                                    "to 1 later, and the last value is used: the spec's 0 has no effect"));
   EXPECT_THAT(wants(1), IsEmpty());
   host.root().file("/etc/modprobe.d/zz-site.conf", "");
   host.root().file("/etc/modprobe.d/a-site.conf", "options nvidia NVreg_RestrictProfilingToAdminUsers=1\n");
@@ -97,10 +97,9 @@ TEST(PlanNotes, SayThatAParameterTakesEffectAtTheNextLoad) {
   host.view().file("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\nEnableMSI: 1\n");
   const auto settings =
       settings_with({{"nvidia", {{"NVreg_RestrictProfilingToAdminUsers", "0"}, {"NVreg_EnableMSI", "1"}}}});
-  EXPECT_THAT(
-      notes_of(*host.live(), settings),
-      ElementsAre("nvidia is loaded with NVreg_RestrictProfilingToAdminUsers=1; 0 counts from the next load on, at "
-                  "the latest after a reboot"));
+  EXPECT_THAT(notes_of(*host.live(), settings),
+              ElementsAre("nvidia is loaded with NVreg_RestrictProfilingToAdminUsers=1; 0 takes effect when the module "
+                          "is loaded next, at the latest after a reboot"));
   host.loaded("470.256.02", {"nvidia"});
   EXPECT_THAT(notes_of(*host.live(), settings), IsEmpty()) << "the module is replaced, and so is the parameter";
 }

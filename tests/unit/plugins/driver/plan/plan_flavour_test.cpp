@@ -67,7 +67,7 @@ TEST(PlanFlavour, RefusesAFlavourThatSupportsNoneOfTheGpus) {
   Settings settings;
   settings.modules = Flavour::proprietary;
   const auto error = plan_flavour(settings, seeing({0x2901, 0x2901}), 580, {}).error();
-  EXPECT_EQ(error.what, "the proprietary modules of driver branch 580 drive none of the GPUs");
+  EXPECT_EQ(error.what, "the proprietary modules of driver branch 580 support none of the GPUs");
   EXPECT_EQ(error.where, "spec.components.driver.modules");
   EXPECT_EQ(error.details.size(), 2U);
   EXPECT_THAT(error.next, HasSubstr("modules: auto"));

@@ -298,7 +298,7 @@ TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
       "the kernel's own driver (nova_core) holds H100-SXM at 0000:00:1e.0; it is blacklisted from the next boot on");
   const auto left = Planning{.more = {{"blacklist_nouveau", false}}}.good(*host.live());
   EXPECT_THAT(Driver{}.apply(left.actions().back(), *host.live())->reason,
-              HasSubstr("blacklist_nouveau: false leaves it to you"));
+              HasSubstr("with blacklist_nouveau: false, you have to keep it away yourself"));
 }
 
 // The core decides whether the driver can be replaced now: it depends on the users of the loaded one.

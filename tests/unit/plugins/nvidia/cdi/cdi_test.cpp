@@ -157,12 +157,12 @@ TEST(CdiReader, RefusesWithThePlaceAndTheReason) {
       {"devices: x\n", "devices is not a list"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, major: x}]}}]\n", "major is not a whole number"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, gid: -1}]}}]\n", "gid is not between"},
-      {"a: b\n---\nc: d\n", "something stands behind the first"},
+      {"a: b\n---\nc: d\n", "something follows the first"},
       {"[", "not YAML"},
       {"", "is empty"},
       {",", "is empty"},
-      {"{kind: a/b},\n", "something stands behind the first"},
-      {"a: b\n...\n,\n", "something stands behind the first"},
+      {"{kind: a/b},\n", "something follows the first"},
+      {"a: b\n...\n,\n", "something follows the first"},
   };
   for (const auto& [text, expected] : texts) {
     const auto spec = parse(text, "spec");

@@ -36,7 +36,7 @@ TEST(DrainSettings, RefuseKeysWithoutEffect) {
       {{{"policy", "wait"}, {"dedline", "5s"}}, "unknown key 'dedline' in drain"},
       {{{"policy", "wait"}, {"deadline", 5}}, "a duration is a text"},
       {{{"policy", "terminate"}, {"grace", "11m"}}, "the grace 11m is longer than 10m"},
-      {"evict", "the drain policy evict is the work of slipway's agent"},
+      {"evict", "the drain policy evict needs slipway's agent"},
   };
   for (const auto& each : cases) {
     const auto read = read_settings(each.value, "drain");

@@ -14,9 +14,9 @@ TEST(Patience, ShrinksWithEachAbandonedCall) {
   Patience patience(page);
   EXPECT_EQ(patience.limit(seconds(10)), seconds(5));
   EXPECT_EQ(patience.limit(seconds(2)), seconds(2));
-  patience.fail_waiting();
+  patience.note_timeout();
   EXPECT_EQ(patience.limit(seconds(10)), seconds(1));
-  for (int i = 0; i < 3; ++i) patience.fail_waiting();
+  for (int i = 0; i < 3; ++i) patience.note_timeout();
   EXPECT_EQ(patience.limit(seconds(10)), milliseconds(200));
   // However often any call hangs, all waits of a command together are below 15 s.
   milliseconds all{};
@@ -24,7 +24,7 @@ TEST(Patience, ShrinksWithEachAbandonedCall) {
   Patience other_patience(other);
   for (int i = 0; i < 200; ++i) {
     all += other_patience.limit(seconds(10));
-    other_patience.fail_waiting();
+    other_patience.note_timeout();
   }
   EXPECT_LT(all, seconds(15));
 }
@@ -36,7 +36,7 @@ TEST(Patience, IsSharedByAllWorkers) {
   const Patience other(page);
   one.set_hangs(4, true);
   one.set_hangs(64, true);  // more than the page has room for
-  one.fail_waiting();
+  one.note_timeout();
   EXPECT_TRUE(other.hangs(4));
   EXPECT_FALSE(other.hangs(3));
   EXPECT_FALSE(other.hangs(64));

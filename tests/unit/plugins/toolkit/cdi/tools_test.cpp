@@ -98,7 +98,8 @@ TEST(CdiTransform, MovesThePathsInContainers) {
 TEST(CdiTransform, NamesMissingArguments) {
   const FakeHost host;
   Printed io;
-  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()), HasSubstr("`root` only"));
+  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()),
+              HasSubstr("only the transformation `root`"));
   EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from", "a", "--to", "/"}, host, io).error()),
               HasSubstr("--from takes an absolute path"));
   EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from=/a", "--to=/b"}, host, io).error()),

@@ -141,7 +141,7 @@ TEST_F(LostGpu, TheLegacyHooksContainersAreNamedAsSuch) {
 
 TEST_F(LostGpu, RewrittenRulesAreFound) {
   rules("c 1:3 rwm\n");
-  EXPECT_THAT(found(), AllOf(HasSubstr("something has written the rules anew"), HasSubstr("journalctl")));
+  EXPECT_THAT(found(), AllOf(HasSubstr("another program has rewritten the rules"), HasSubstr("journalctl")));
 }
 
 TEST_F(LostGpu, AMissingNodeIsFound) {
@@ -276,7 +276,7 @@ TEST_F(LostGpu, TheProgramsOfCgroup2AreUsed) {
   kernel_.program = answering(1);
   EXPECT_EQ(found(), "");
   kernel_.program = answering(0);
-  EXPECT_THAT(found(), HasSubstr("something has written the rules anew"));
+  EXPECT_THAT(found(), HasSubstr("another program has rewritten the rules"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
   EXPECT_THAT(found(), HasSubstr("systemd's list for the container's scope does not have it"));
   kernel_.program = DeviceProgram{answering(1).front()};  // without an end

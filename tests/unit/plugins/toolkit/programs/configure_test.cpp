@@ -86,7 +86,8 @@ TEST(ConfigureArguments, NameTheirErrors) {
   EXPECT_THAT(complaint({"--runtime", "podman"}), HasSubstr("containerd, crio or docker"));
   EXPECT_THAT(complaint({"--runtime"}), HasSubstr("needs a value"));
   EXPECT_THAT(complaint({"--dry-run=maybe"}), HasSubstr("true or false"));
-  EXPECT_THAT(complaint({"--runtime=docker", "--drop-in-config=/a"}), HasSubstr("Docker knows no files"));
+  EXPECT_THAT(complaint({"--runtime=docker", "--drop-in-config=/a"}),
+              HasSubstr("Docker does not support --drop-in-config"));
   EXPECT_THAT(complaint({"--runtime=crio", "--drop-in-config=a"}), HasSubstr("absolute"));
   EXPECT_THAT(complaint({"--runtime=containerd", "--drop-in-config=/d/x.txt"}), HasSubstr("would not read '/d/x.txt'"));
   EXPECT_THAT(complaint({"--nvidia-runtime-name", "A B"}), HasSubstr("'A B' is not a name of a runtime"));

@@ -156,7 +156,7 @@ TEST(RequestPolicy, GivesManagementDevicesOnlyByARule) {
   ASSERT_TRUE(left_out);
   EXPECT_TRUE(left_out->empty()) << "not even for a privileged one";
   ASSERT_EQ(left_out->warnings.size(), 1U);
-  EXPECT_THAT(left_out->warnings.front(), HasSubstr("given only to whom a rule names"));
+  EXPECT_THAT(left_out->warnings.front(), HasSubstr("given only to containers that a rule names"));
   const auto denied = read(by_annotation, config);
   ASSERT_FALSE(denied);
   EXPECT_EQ(denied.error().code, ErrorCode::denied);

@@ -57,7 +57,7 @@ TEST(Requirement, HoldsWhenAllConditionsOfOneAlternativeDo) {
 TEST(Requirement, NamesTheConditionThatFailsAndWhatTheGpuHas) {
   EXPECT_EQ(check("cuda>=12.4 brand=geforce,driver>=470,driver<471 brand=quadro,driver>=470,driver<471"),
             "the container requires cuda>=12.4 (NVIDIA_REQUIRE_CUDA), and the GPU /dev/nvidia0 (0000:65:00.0) has CUDA "
-            "12.2 with driver 535.104.05; none of its 2 other alternatives holds either");
+            "12.2 with driver 535.104.05; none of its 2 other alternatives is met either");
   EXPECT_THAT(check("brand=geforce"), HasSubstr("is of the brand nvidia, tesla"));
   EXPECT_THAT(check("arch>=10"), HasSubstr("has the compute capability 9.0"));
 }

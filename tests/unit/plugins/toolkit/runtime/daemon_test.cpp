@@ -155,10 +155,9 @@ TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
   config_check(host);
   EXPECT_THAT(planned(host), HasSubstr("custom containerd answers\nrestarts\n"));
   host.without("/run/systemd");
-  EXPECT_EQ(planned(host),
-            "custom containerd takes its configuration\nmerge " + kConfig +
-                "\nnote: containerd is not restarted (this machine does not run systemd): its change counts from its "
-                "next start, which is left to you\n");
+  EXPECT_EQ(planned(host), "custom containerd takes its configuration\nmerge " + kConfig +
+                               "\nnote: containerd is not restarted (this machine does not run systemd): the change "
+                               "takes effect at its next start, which is left to you\n");
 }
 
 // Earlier the distribution's unit was restarted instead, or no unit.

@@ -45,7 +45,7 @@ TEST(RuntimeVariables, ThatContradictTheSpecAreAnError) {
   EXPECT_THAT(plan_text(node(), {{"engines", {"containerd"}}, {"env", {{"NO_RUNTIME_CONFIG", "true"}}}}),
               HasSubstr("NO_RUNTIME_CONFIG=true keeps slipway from changing any engine, but `engines` names some"));
   EXPECT_THAT(plan_text(node(), {{"engines", Json::array()}, {"set_as_default", true}}),
-              HasSubstr("set_as_default has no effect, since `engines: []` has no engine be changed"));
+              HasSubstr("set_as_default has no effect, since `engines: []` keeps slipway from changing any engine"));
 }
 
 TEST(RuntimeVariables, SetTheSettingsOfTheToolkit) {
@@ -103,7 +103,7 @@ TEST(RuntimeVariables, ThatAreRefusedOrMisspeltAreNamed) {
   EXPECT_THAT(plan_text(node(), with_env({{"TOOLKIT_PID_FILE", "/run/nvidia/toolkit/toolkit.pid"}})),
               HasSubstr("TOOLKIT_PID_FILE has no effect: "));
   EXPECT_THAT(plan_text(node(), with_env({{"NVIDIA_CONTAINER_TOOLKIT_OPT_IN_FEATURES", "allow-ldconfig"}})),
-              HasSubstr("which NVIDIA's toolkit has not"));
+              HasSubstr("which NVIDIA's toolkit does not have"));
   EXPECT_THAT(
       plan_text(node(), with_env({{"NVIDIA_CONTAINER_RUNTIME_MODES_CDI_DEFAULT_KIND", "management.nvidia.com/gpu"}})),
       HasSubstr("devices that only rules give"));
