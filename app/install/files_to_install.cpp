@@ -65,7 +65,7 @@ class Stripper {
     const auto ran = host_->run({"strip", "--strip-unneeded", "-o", stripped, path}, kStripLimit);
     if (!ran || ran->exit_status != 0)
       return Error{ErrorCode::not_found,
-                   "cannot take the debug information out of " + path + ": " + (ran ? ran->errors : ran.error().what),
+                   "cannot remove the debug information from " + path + ": " + (ran ? ran->errors : ran.error().what),
                    path,
                    "`apt install binutils`, or use the slipway of a package, which has no debug information",
                    {}};

@@ -28,7 +28,7 @@ struct File {
       return Error{ErrorCode::corrupt,
                    path + ": slipway's changes to it take too long to undo",
                    path,
-                   "take slipway's keys out of it by hand",
+                   "remove slipway's keys from it by hand",
                    {}};
     left -= bytes.size();
     return parse(format, without_mark(bytes), path);
@@ -333,7 +333,7 @@ Status check_records(const Json& records, const char* value, const std::string& 
   return Error{ErrorCode::corrupt,
                "the record of slipway's keys in " + path + " is damaged",
                path,
-               "take slipway's keys out of " + path +
+               "remove slipway's keys from " + path +
                    " by hand; if other users may have written the state of this root, provision it again",
                {}};
 }

@@ -220,7 +220,7 @@ class Claims {
     if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
     std::string next = other.holds      ? "remove " + owner + " from the spec and apply the whole spec first"
                        : owner_keeps_it ? "remove " + name + " from the spec"
-                                        : "take " + name + " or " + owner + " out of the spec";
+                                        : "remove " + name + " or " + owner + " from the spec";
     next += ", or install a version of one of the two plugins that leaves it to the other";
     return Error{ErrorCode::conflict,
                  std::move(what),

@@ -66,7 +66,7 @@ TEST(Clash, NamesThePluginsOfBothAndWhatToDo) {
   EXPECT_THAT(plan.out, HasSubstr("probe and guest both want file /etc/guest"));
   EXPECT_THAT(plan.out, HasSubstr(std::string("probe: ") + SLIPWAY_TEST_PLUGINS + "/probe.so (0.1.0)"));
   EXPECT_THAT(plan.out, HasSubstr(std::string("guest: ") + SLIPWAY_GUEST_PLUGINS + "/guest.so (0.1.0)"));
-  EXPECT_THAT(plan.out, HasSubstr("take probe or guest out of the spec"));
+  EXPECT_THAT(plan.out, HasSubstr("remove probe or guest from the spec"));
 }
 
 TEST(Clash, IsNotReportedWhenAFileMovesToAnotherComponent) {

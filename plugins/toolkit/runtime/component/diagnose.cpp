@@ -40,7 +40,7 @@ void find_missing_program(const std::string& engine, const std::string& name, co
   findings.fail("runtime.program",
                 "the runtime class " + name + " of " + engine + " starts " + path +
                     ", which is missing: no container of this class can start",
-                "install it, or take the class out of the configuration");
+                "install it, or remove the class from the configuration");
 }
 
 void find_classes(const Json& table, const std::string& title, const Host& host, Findings& findings) {
@@ -95,7 +95,7 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   findings.fail("runtime.default",
                 "the default runtime of Docker is " + chosen.get<std::string>() + ", which " + config +
                     " does not define: dockerd does not start",
-                "define it among runtimes, or take default-runtime out of " + config);
+                "define it among runtimes, or remove default-runtime from " + config);
 }
 
 }  // namespace slipway::toolkit

@@ -54,7 +54,7 @@ bool containerd_files_fail(const std::string& name, const RuntimeSettings& setti
           name,
           containerd.title + " " + containerd.version + " will not see the runtime class " + handler + " of " + path +
               ": " + deciding + " is read later, and its CRI table is used instead",
-          "run `slipway apply`, which writes the class to the file that is used; or take the CRI table out of " +
+          "run `slipway apply`, which writes the class to the file that is used; or remove the CRI table from " +
               deciding);
     return true;
   }

@@ -82,7 +82,7 @@ Status check_counts(const RuntimeSettings& settings, const CrioConfiguration& al
     if (const CrioSource* later = all.later_with({"default_runtime"});
         later && text_of(at_path(later->table, {"crio", "runtime"}), "default_runtime") != settings.names.front())
       return overruled("the default handler", *later, drop_in,
-                       "take default_runtime out there, or set_as_default out of the spec");
+                       "remove default_runtime there, or set_as_default from the spec");
   return {};
 }
 

@@ -49,7 +49,7 @@ Status check_name(const std::string& name, const std::string& program, const Jso
                    "the runtime " + name + " of Docker is of another kind (it has " + other +
                        "), and dockerd does not start when it has a path as well",
                    file_path,
-                   "choose another name with `names`, or take that runtime out of the file",
+                   "choose another name with `names`, or remove that runtime from the file",
                    {}};
   if (const std::string by_flag = text_of(at_path(flags, {"runtimes"}), name); !by_flag.empty() && by_flag != program)
     return set_by_flag("the runtime " + name, "--add-runtime=" + name + "=" + by_flag, flags,
