@@ -49,8 +49,8 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
 std::string require_remedy(const Session& session, const std::vector<std::string>& components) {
   const bool one = components.size() == 1;
   if (!session.host().has_kernel_view()) return kAssumeHardware;
-  return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), take " +
-         listed(components, "and") + " out of the spec, or write `hardware: detect`: then " +
+  return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), remove " +
+         listed(components, "and") + " from the spec, or write `hardware: detect`: then " +
          (one ? "it is" : "they are") + " left out";
 }
 
