@@ -148,7 +148,7 @@ const std::vector<Command>& commands() {
        .most_arguments = 1},
       {.name = "detect",
        .usage = "detect [-f SPEC]",
-       .purpose = "shows what is there now",
+       .purpose = "shows the present state",
        .run = run_detect,
        .examples = {"slipway detect", "slipway detect --only driver,runtime -o json"},
        .options = on_host({"file", "only", "output"})},

@@ -411,7 +411,7 @@ class PluginCheck {
     const std::string left = difference(before, host.picture());
     if (removed.exit_code != kExitDone || !left.empty())
       fail(name, "removal does not bring back what was there; " + left + output_of(removed),
-           "only what the plan's actions made can be taken away: files made in another way stay");
+           "only what the plan's actions made can be removed: files made in another way stay");
     else
       pass(name, "removal brought back what was there");
   }

@@ -57,7 +57,7 @@ Result<Generation> settled_generation(Session& session) {
   return Error{ErrorCode::not_found,
                "no generation is active in " + session.host_config().root + ", so nothing can be accepted",
                {},
-               "see with `slipway status` what is there, and let `slipway apply` finish",
+               "look at `slipway status`, and let `slipway apply` finish",
                {}};
 }
 

@@ -77,7 +77,7 @@ Result<SpecAndLock> from_generation(Session& session) {
     return Error{ErrorCode::not_found,
                  "there is no host spec",
                  kDefaultSpec,
-                 "write a first one with `slipway init > host.yaml`, or name yours with -f",
+                 "write one with `slipway init > host.yaml`, or name yours with -f",
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;

@@ -98,7 +98,7 @@ Result<Graph> make_graph(const Manifests& components, const Manifests& known) {
   for (const Manifest* manifest : components)
     if (!by_name.emplace(manifest->component, manifest).second)
       return Error{ErrorCode::conflict,
-                   "component '" + manifest->component + "' is there twice",
+                   "component '" + manifest->component + "' appears twice",
                    spec_key(manifest->component),
                    "keep one plugin that holds it",
                    {}};

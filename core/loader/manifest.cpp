@@ -219,7 +219,7 @@ void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& ch
         if ((!is_text(manifest.spec, (*key)[1].str()) && !is_in_sections(manifest, (*key)[1].str())) ||
             !key->str().ends_with('}'))
           check.problems.add(entry->value.position, std::string("service_needs.") + list,
-                             "the spec has no key " + key->str() + " with a text for the path " + path);
+                             "the spec has no key " + key->str() + " with a string for the path " + path);
 }
 
 /// Checks two keys that need a service; the first one also needs units.

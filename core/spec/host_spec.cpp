@@ -165,7 +165,7 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
   SLIPWAY_TRY(documents, read_yaml(text, file));
   const bool empty = std::all_of(documents.begin(), documents.end(),
                                  [](const YamlNode& node) { return node.kind == YamlNode::Kind::null; });
-  if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a first one", {}};
+  if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a template", {}};
   if (documents.size() > 1)
     return Error{ErrorCode::invalid,
                  "the file holds " + std::to_string(documents.size()) + " documents, but a host spec is one",

@@ -90,7 +90,7 @@ Status check_kind(const YamlNode& document, const std::string& file) {
   if (foreign)
     return wrong(ErrorCode::unsupported, file, kind->value.position,
                  "kind " + text(kind) + " (" + text(api_version) + ") is not imported by this version of slipway",
-                 "write a spec of kind Host; `slipway init` prints a first one");
+                 "write a spec of kind Host; `slipway init` prints a template");
   for (const auto& [name, entry] : {std::pair{"apiVersion", api_version}, std::pair{"kind", kind}})
     if (entry == nullptr || entry->value.kind != Kind::scalar)
       return wrong(ErrorCode::invalid, file, entry == nullptr ? document.position : entry->value.position,

@@ -78,7 +78,7 @@ FlavourChoice choose_flavour(const std::vector<Gpu>& gpus, unsigned branch) {
   if (!usable.empty()) return choose_among(usable, branch, std::move(choice));
   if (any_unknown) {
     choice.allowed = {Flavour::open, Flavour::proprietary};
-    choice.reason = "there is no GPU that slipway knows and could decide by";
+    choice.reason = "the choice depends on GPUs that slipway does not know";
     return choice;
   }
   choice.reason = fmt::format("driver branch {} supports none of these GPUs", branch);

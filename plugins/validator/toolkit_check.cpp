@@ -86,7 +86,7 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
     devices += spec.devices.size();
   }
   if (specs.empty()) return std::nullopt;
-  return passes(kToolkitCheck, fmt::format("{} CDI {} with {} devices, and all that they name is there", specs.size(),
+  return passes(kToolkitCheck, fmt::format("{} CDI {} with {} devices, and all that they name exists", specs.size(),
                                            specs.size() == 1 ? "spec" : "specs", devices));
 }
 

@@ -218,7 +218,7 @@ void check_rest(const Json& value, SchemaCheck& check) {
       const std::string key = "pci." + group + ".at." + place;
       const std::string address = where["address"];
       if (!addresses.insert(address).second)
-        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " is there twice");
+        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " appears twice");
       for (const char* number : {"numa_node", "pcie_switch"})
         if (where.value(number, 0) < 0)
           check.problems.add(check.positions[key + "." + number], key, std::string(number) + " is not negative",

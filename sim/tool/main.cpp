@@ -24,7 +24,7 @@ constexpr const char* kHelp =
     "  tree PROFILE ROOT                writes sys, proc and dev of the machine with its driver into ROOT; again after "
     "a\n"
     "                                   change of MIG instances\n"
-    "  show | calls                     what is there; how often each function was called\n"
+    "  show | calls                     the present state; how often each function was called\n"
     "  costs                            how often, and the processor time that it took, in microseconds\n"
     "  forget-calls                     counts from zero again\n"
     "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"

@@ -23,9 +23,8 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
 
 /// The remedy when no device is visible in an image.
 inline constexpr const char* kAssumeHardware =
-    "write `hardware: assume`, or leave the key out, which is the same in an image; `expect` in the spec makes a "
-    "machine "
-    "that boots it without its GPUs fail its verify";
+    "write `hardware: assume`, or leave the key out, which is the same in an image; with `expect` in the spec, "
+    "`slipway verify` fails on a machine that boots it without its GPUs";
 
 /// The remedy when components have no hardware here and the spec says `hardware: require`.
 std::string require_remedy(const Session& session, const std::vector<std::string>& components);

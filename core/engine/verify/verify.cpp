@@ -88,7 +88,8 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
     return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
                    require_remedy(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
-  return Finding{Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
+  return Finding{Finding::Status::warning, finding,
+                 "it is installed, but this host has nothing for it to do: " + facts->why_not(),
                  "nothing, where this host should have none; else see whether the kernel finds the device (`lspci`), "
                  "or run `slipway remove " +
                      name + "`"};

@@ -182,8 +182,8 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
                          "'" + other->second + "' and '" + entry.key + "' are both former names of '" + name + "'",
                          "keep one of the two, and call it '" + name + "'");
     else if (name != entry.key)
-      check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is called '" + name +
-                              "' by now");
+      check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is now called '" + name +
+                              "'");
     if (!kind.deprecated.empty())
       check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) +
                               " is deprecated: " + kind.deprecated);

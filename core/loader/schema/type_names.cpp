@@ -32,7 +32,7 @@ std::string_view type_name(SchemaKey::Type type) { return type_names().at(static
 std::string expected(const SchemaKey& schema) {
   switch (schema.type) {
     case SchemaKey::Type::string:
-      return "a text";
+      return "a string";
     case SchemaKey::Type::integer:
       return "an integer";
     case SchemaKey::Type::boolean:
@@ -66,7 +66,7 @@ std::string found_kind(const YamlNode& node) {
     case YamlNode::Kind::map:
       return "a map";
     case YamlNode::Kind::scalar:
-      return "a text";
+      return "a string";
   }
   return "nothing";
 }

@@ -157,7 +157,7 @@ class Reader {
     if (counter.type == "label" || std::ranges::find(kTypes, counter.type) == kTypes.end()) counter.type = "untyped";
     if (counters_.wants_exporter(counter.name))
       counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name +
-                                   " is there twice, so this row is left out");
+                                   " appears twice, so this row is left out");
     else
       counters_.exporter.push_back(std::move(counter));
     return {};

@@ -54,15 +54,17 @@ Status check_rule_fields(const health::Rules& rules) {
     const Field* const field = number ? find_field(*number) : nullptr;
     const bool is_of_gpu = field != nullptr && field->level == FieldLevel::gpu;
     if (is_of_gpu && !field->is_text()) continue;
-    return Error{.code = ErrorCode::invalid,
-                 .what = "counters." + name + ".field: " +
-                         (!number            ? "DCGM has no field '" + rule.field + "'"
-                          : field == nullptr ? rule.field + " is not read from NVML"
-                          : !is_of_gpu       ? rule.field + " is of a link or a processor, and rules are about GPUs"
-                                             : rule.field + " is a text"),
-                 .where = rule.field_place,
-                 .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")
-                                 : "`slipway dcgm fields` prints what can be read"};
+    return Error{
+        .code = ErrorCode::invalid,
+        .what =
+            "counters." + name + ".field: " +
+            (!number            ? "DCGM has no field '" + rule.field + "'"
+             : field == nullptr ? rule.field + " is not read from NVML"
+             : !is_of_gpu ? rule.field + " belongs to a link or a processor, and health rules use only fields of GPUs"
+                          : rule.field + " is a string, not a number"),
+        .where = rule.field_place,
+        .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")
+                        : "`slipway dcgm fields` prints what can be read"};
   }
   return {};
 }

@@ -56,11 +56,11 @@ XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const 
     : rules_(rules),
       all_disabled_(nvidia::config::names_all(disabled)),
       off_(parse_list(disabled, all_off_)),
-      on_(parse_list(enabled, all_on_)) {}
+      on_(parse_list(enabled, all_enabled_)) {}
 
 XidEffect XidFilter::effect(unsigned xid) const {
   const XidEffect effect = rules_.effect(xid);
-  if (all_on_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::until_quiet : effect;
+  if (all_enabled_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::until_quiet : effect;
   return all_off_ || off_.contains(xid) ? XidEffect::none : effect;
 }
 

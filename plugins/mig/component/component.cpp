@@ -75,7 +75,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
   const auto manager = running_manager(host);
   if (!manager) return;
   if (yields)
-    facts.set("yields", manager_text(*manager) + " is there" + kLeftToIt);
+    facts.set("yields", manager_text(*manager) + " is present" + kLeftToIt);
   else
     facts.set("problem", to_json(other_manager_error(*manager, to_string(settings.other_manager))));
 }
@@ -84,7 +84,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
 Error of_key(const std::string& key, Error error) {
   error.where = "spec.components.mig." + key;
   if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component creates the file
-  if (error.next.empty()) error.next = "name a file that is there in the host's root, or put it there";
+  if (error.next.empty()) error.next = "name an existing file in the host's root, or create it";
   return error;
 }
 

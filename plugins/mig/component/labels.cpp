@@ -64,7 +64,7 @@ Result<std::optional<std::string>> config_of_labels(std::string_view text, const
       return wrong("'" + std::string(label) + "' is not the label that names the config, nvidia.com/mig.config", file,
                    number);
     if (label != kConfigLabel) continue;
-    if (is_there) return wrong("the label nvidia.com/mig.config is there twice", file, number);
+    if (is_there) return wrong("the label nvidia.com/mig.config appears twice", file, number);
     is_there = true;
     const std::string_view value = without_quotes(line.substr(equals + 1));
     if (value.empty()) continue;

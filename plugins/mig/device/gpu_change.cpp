@@ -338,7 +338,7 @@ Result<Outcome> GpuChange::result() const {
       error.details.emplace_back("so", former_.text() + " has its former layout again: " + former);
     if (!back_) {
       error.details.emplace_back("lost",
-                                 "its former layout (" + former + ") could not be put back: " + back_.error().what);
+                                 "its former layout (" + former + ") could not be restored: " + back_.error().what);
       error.next = "stop the processes that use the GPU, then run the same command again";
     }
     return error;
@@ -346,7 +346,7 @@ Result<Outcome> GpuChange::result() const {
   if (!back_) {
     Error error{.code = ErrorCode::busy,
                 .what = former_.text() + " is in use, and its former layout (" + former +
-                        ") could not be put back: " + back_.error().what,
+                        ") could not be restored: " + back_.error().what,
                 .where = former_.text(),
                 .next = "stop the processes that use the GPU, then run the same command again"};
     for (const std::string& each : holders_) error.details.emplace_back("held", each);

@@ -66,7 +66,7 @@ Status take_devices(const Node& node, Entry& entry) {
   return {};
 }
 
-/// Reads a boolean as upstream's YAML library does; a quoted value is a text.
+/// Reads a boolean as upstream's YAML library does; a quoted value is a string.
 std::optional<bool> parse_bool(const Node& node) {
   if (!node.is_scalar() || node.quoted) return std::nullopt;
   for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})

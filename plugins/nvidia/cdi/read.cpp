@@ -66,7 +66,7 @@ class Reader {
     std::set<std::string> names;
     for (const auto& pair : node)
       if (!names.insert(pair.first.Scalar()).second)
-        return fail(pair.first, "'" + pair.first.Scalar() + "' is there twice in " + what);
+        return fail(pair.first, "'" + pair.first.Scalar() + "' appears twice in " + what);
     const YAML::Node* const outer = node_;
     std::set<std::string>* const outer_names = names_;
     node_ = &node;
@@ -96,7 +96,7 @@ class Reader {
   }
 
   void read(const YAML::Node& node, std::string& into, const std::string& what) {
-    if (!node.IsScalar()) return fail(node, what + " is not a text");
+    if (!node.IsScalar()) return fail(node, what + " is not a string");
     if (is_plain(node) && reads_as_other_than_text(node.Scalar()))
       return fail(node, what + " is " + node.Scalar() + ", which YAML does not read as a string: put it in quotes");
     into = node.Scalar();
@@ -122,7 +122,7 @@ class Reader {
       std::string value;
       read(pair.second, value, what + "." + pair.first.Scalar());
       if (!into.emplace(pair.first.Scalar(), value).second)
-        return fail(pair.first, "'" + pair.first.Scalar() + "' is there twice in " + what);
+        return fail(pair.first, "'" + pair.first.Scalar() + "' appears twice in " + what);
     }
   }
   template <class T>

@@ -104,7 +104,7 @@ class Check {
       const NetDevice& device = edits.net_devices[i];
       expect(!device.host_interface_name.empty(), at(member, i) + ".hostInterfaceName", "is empty");
       expect(!device.name.empty(), at(member, i) + ".name", "is empty");
-      expect(seen.insert(device.name).second, at(member, i) + ".name", quoted(device.name) + " is there twice");
+      expect(seen.insert(device.name).second, at(member, i) + ".name", quoted(device.name) + " appears twice");
     }
   }
 
@@ -153,7 +153,7 @@ Status validate(const Spec& spec, const std::string& where) {
     const Device& device = spec.devices[i];
     const std::string member = at("devices", i);
     check.expect(is_device_name(device.name), member + ".name", quoted(device.name) + " is not a device name");
-    check.expect(names.insert(device.name).second, member + ".name", quoted(device.name) + " is there twice");
+    check.expect(names.insert(device.name).second, member + ".name", quoted(device.name) + " appears twice");
     check.expect(!device.edits.empty(), member + ".containerEdits",
                  "is empty: the device " + quoted(device.name) + " would change nothing");
     check.annotations(device.annotations, member + ".annotations");

@@ -50,7 +50,7 @@ Result<seconds> duration_for(const Json& value, const char* key, Policy owner, P
   if (policy != owner)
     return invalid("`" + std::string(key) + "` has no effect with the drain policy " + to_string(policy), place,
                    "leave it out, or choose the policy " + to_string(owner));
-  if (!found->is_string()) return invalid("a duration is a text", place, "write for example 10m");
+  if (!found->is_string()) return invalid("a duration is a string", place, "write for example 10m");
   return parse_duration(*found, place);
 }
 

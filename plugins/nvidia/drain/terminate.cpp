@@ -54,7 +54,7 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
 /// Opens a pidfd. @return why the process must not be ended; empty: it may be, or has ended already
 std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, DriverUsers& users,
                         std::vector<Target>& targets) {
-  if (holder.kind == DeviceHolder::Kind::pod) return "it has no process to end";
+  if (holder.kind == DeviceHolder::Kind::pod) return "it is a pod without a known process";
   if (holder.kind != DeviceHolder::Kind::process) return "only known processes are ended";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";

@@ -26,7 +26,7 @@ class Keys {
       into = value->get<bool>();
   }
   void take(const std::vector<std::string>& key, std::string& into) {
-    if (const Json* value = find(key); value != nullptr && expect(value->is_string(), key, "a text"))
+    if (const Json* value = find(key); value != nullptr && expect(value->is_string(), key, "a string"))
       into = value->get<std::string>();
   }
   void take(const std::vector<std::string>& key, std::vector<std::string>& into) {

@@ -151,12 +151,12 @@ class SettingsWriter {
     if (slash == 0 || slash == std::string::npos || slash + 1 == found.value.size())
       return wrong_value(found, "VENDOR/CLASS");
     if (found.value.starts_with("management.nvidia.com/"))
-      return Error{
-          ErrorCode::usage,
-          found.name + "=" + found.value + " would turn every request into one for devices that only rules give",
-          found.where,
-          "remove it; the key `requests` of the component runtime says who may request such devices",
-          {}};
+      return Error{ErrorCode::usage,
+                   found.name + "=" + found.value +
+                       " would make each request one for management devices, which only rules may allow",
+                   found.where,
+                   "remove it; the key `requests` of the component runtime says who may request such devices",
+                   {}};
     return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
   }
 
@@ -225,12 +225,13 @@ struct Reader {
   }
 };
 
-void warn_of(const Json& table, const std::string& before, const Reader& reader, std::vector<std::string>& warnings) {
+void add_warnings(const Json& table, const std::string& before, const Reader& reader,
+                  std::vector<std::string>& warnings) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = before + name;
     const Switch* const known = reader.find(key);
     if (known == nullptr && value.is_object()) {
-      warn_of(value, key + ".", reader, warnings);
+      add_warnings(value, key + ".", reader, warnings);
       continue;
     }
     if (warnings.size() == kMostWarnings) return;
@@ -264,7 +265,7 @@ Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& var
 std::vector<std::string> toolkit_config_warnings(const Json& file, bool nri) {
   std::vector<std::string> warnings;
   const bool makes_specs = !nri && at_path(file, {"nvidia-container-runtime", "mode"}) == "jit-cdi";
-  if (file.is_object()) warn_of(file, "", {.nri = nri, .makes_specs = makes_specs}, warnings);
+  if (file.is_object()) add_warnings(file, "", {.nri = nri, .makes_specs = makes_specs}, warnings);
   return warnings;
 }
 

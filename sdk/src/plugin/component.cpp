@@ -50,7 +50,7 @@ const Json* Spec::find_as(std::string_view key, bool (*fits)(const Json&), std::
 
 std::string Spec::text(std::string_view key) const {
   return detail::text_or_empty(find_as(
-      key, [](const Json& value) { return value.is_string(); }, "a text"));
+      key, [](const Json& value) { return value.is_string(); }, "a string"));
 }
 
 bool Spec::flag(std::string_view key) const {

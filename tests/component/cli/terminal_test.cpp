@@ -80,7 +80,7 @@ TEST(ProgressOnATerminal, IsNeverWiderThanTheTerminal) {
       EXPECT_LE(width_of(line), columns) << line;
 }
 
-TEST(ProgressOnATerminal, HasNoColourWhereNoneIsWanted) {
+TEST(ProgressOnATerminal, HasNoColourWithNoColorSet) {
   EXPECT_THAT(on_terminal(80, kTerminal), HasSubstr("m"));
   const std::string text = on_terminal(80, {"TERM=xterm", "NO_COLOR=1"});
   for (std::size_t at = text.find('\x1b'); at != std::string::npos; at = text.find('\x1b', at + 1))

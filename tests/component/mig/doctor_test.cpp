@@ -268,7 +268,7 @@ TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
   EXPECT_THAT(node.slipway({"doctor", "-f", spec}).out, HasSubstr("fail  mig.other-manager: NVIDIA's MIG manager"));
   node.section("config: all-1g.10gb, other_manager: yield");
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is there, and the GPUs are left to it"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is present, and the GPUs are left to it"));
   EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("not-exercised  mig.layout: NVIDIA's MIG manager"));
   EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.other-manager")));
   EXPECT_THAT(node.instances(), ::testing::ElementsAre("off"));

@@ -69,7 +69,7 @@ TEST(MigFaults, ReportLayoutsThatCouldNotBeRestored) {
   ASSERT_EQ(node.sim("gpu 0 create-fails 1000").code, 0);
   const Ran ran = node.apply("all-7g.80gb");
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be put back"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be restored"));
 }
 
 // Earlier one lost GPU failed the plan of all, so that after a reboot no GPU had instances.

@@ -175,7 +175,7 @@ TEST_F(MigPods, CannotBeTerminatedSoNoProcessIs) {
   const Ran ran = apply(", drain: {policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err,
-              AllOf(HasSubstr("it has no process to end"), HasSubstr("kubectl delete pod -n team-a")));
+              AllOf(HasSubstr("it is a pod without a known process"), HasSubstr("kubectl delete pod -n team-a")));
   EXPECT_TRUE(job.runs());
   expect_nothing_changed();
 }

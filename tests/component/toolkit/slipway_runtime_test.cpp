@@ -204,7 +204,7 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
   fs::remove(folder_.at("bin/runc"));
   fs::create_symlink(SLIPWAY_RUNTIME, folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("none of runc, crun is there"));
+  EXPECT_THAT(output(), HasSubstr("this root has none of runc, crun"));
   program("more/runc", "#!/bin/sh\nexit 5\n");
   path_ += ":" + folder_.at("more").string();
   EXPECT_EQ(create(), 5);

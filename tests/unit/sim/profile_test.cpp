@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadProfile{"AnAddressTwice",
                                  "+pci: [{" FUNCTION
                                  ", device: '0x2330', at: [{address: '0000:1b:00.0'}, {address: '0000:1b:00.0'}]}]\n",
-                                 "5:107", "0000:1b:00.0 is there twice"},
+                                 "5:107", "0000:1b:00.0 appears twice"},
                       BadProfile{"TwoDocuments", "a: 1\n---\nb: 2\n", "", "one YAML document"}),
     [](const auto& one) { return one.param.name; });
 

@@ -52,7 +52,7 @@ Endpoint::Endpoint(EndpointContext context, EndpointPaths paths, std::string res
 void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   due_ = Clock::time_point::max();
   if (server_ && file_id(context_.root, socket_path()) != server_->file())
-    serve_anew("its socket was taken away" + by_whom(), now);
+    serve_anew("its socket was removed" + by_whom(), now);
   if (!server_) serve(list, now);
   if (!server_) return;
   if (shown_ != list && (shown_ == nullptr || *shown_ != *list)) server_->show(list);

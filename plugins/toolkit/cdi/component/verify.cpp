@@ -59,7 +59,7 @@ void verify_paths(const CdiFacts& facts, const Host& host, Findings& findings) {
                   kApply);
     return;
   }
-  findings.pass("cdi.paths", "everything that the specs name is there");
+  findings.pass("cdi.paths", "everything that the specs name exists");
 }
 
 void verify_links(const CdiFacts& facts, const Host& host, Findings& findings) {

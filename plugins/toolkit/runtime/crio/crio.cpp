@@ -77,7 +77,7 @@ Status check_counts(const RuntimeSettings& settings, const CrioConfiguration& al
   for (const std::string& name : settings.names)
     if (const CrioSource* later = all.later_with({"runtimes", name}))
       return overruled("the handler " + name, *later, drop_in,
-                       "take that handler out there, or choose another name with the key `names`");
+                       "remove that handler there, or choose another name with the key `names`");
   if (settings.set_as_default && !settings.names.empty())
     if (const CrioSource* later = all.later_with({"default_runtime"});
         later && text_of(at_path(later->table, {"crio", "runtime"}), "default_runtime") != settings.names.front())

@@ -152,7 +152,7 @@ std::string accepted_peer(const Fd& listener) {
 }
 
 // Earlier all users of a machine were one peer, so one of them could use up another's share.
-TEST(PeerOf, UsersOfThisMachineAreToldApart) {
+TEST(PeerOf, UsersOfThisMachineAreDistinguished) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   for (const char* address : {"127.0.0.1", "::1"}) {
     const auto listener = listen_on({.address = address});

@@ -52,7 +52,7 @@ TEST(MergeJson, FillsAnEmptyFile) {
 TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n  \"a\": 1,\n  \"b\" 2\n}\n", {{"c", 1}}).what, HasSubstr("/etc/file:3:"));
   EXPECT_THAT(refused("json", "[1]", {{"c", 1}}).what, HasSubstr("not an object"));
-  EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
+  EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' appears twice"));
   const std::string deep(100000, '[');
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);
 }
@@ -197,7 +197,7 @@ TEST(MergeYaml, AliasesSeveralDocumentsAndBrokenFilesAreRefused) {
   EXPECT_EQ(refused("yaml", "a: &x {b: 1}\nc: *x\n", {{"c", {{"b", 2}}}}).code, ErrorCode::unsupported);
   EXPECT_EQ(refused("yaml", "a: 1\n---\nb: 2\n", {{"c", 1}}).code, ErrorCode::unsupported);
   EXPECT_THAT(refused("yaml", "a: 1\nb: [1,\n", {{"c", 1}}).what, HasSubstr("/etc/file:3:1"));
-  EXPECT_THAT(refused("yaml", "a: 1\na: 2\n", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
+  EXPECT_THAT(refused("yaml", "a: 1\na: 2\n", {{"c", 1}}).what, HasSubstr("'a' appears twice"));
 }
 
 TEST(MergeBytes, LineEndsAndByteOrderMarkStay) {

@@ -161,19 +161,19 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16",
      "this key needs the key `service`"},
     {"NeedsOfAnotherKey", "  a: {type: string}\nservice: plugin\nservice_needs: {writes: ['{b}/c']}\n", "6:16",
-     "the spec has no key {b} with a text for the path {b}/c"},
+     "the spec has no key {b} with a string for the path {b}/c"},
     {"NeedsWithoutUnit", "  a: {type: string}\nservice: plugin\nservice_needs: {memory: 1}\n", "6:25",
      "a number and M or G"},
     {"NeedsThatEndALine", "  a: {type: string}\nservice: plugin\nservice_needs: {device_classes: [\"x\\nUser=x\"]}\n",
      "6:34", "does not have the form"},
     {"NeedsOfNoText", "  a: {type: list}\nservice: plugin\nservice_needs: {writes: ['{a}/c']}\n", "6:16",
-     "the spec has no key {a} with a text for the path {a}/c"},
+     "the spec has no key {a} with a string for the path {a}/c"},
     {"NeedsInsideAText", "  a: {type: string}\nservice: plugin\nservice_needs: {reads: ['{a.b}']}\n", "6:16",
-     "the spec has no key {a.b} with a text"},
+     "the spec has no key {a.b} with a string"},
     {"NeedsOfAMissingEntry",
      "  a: {type: object, keys: {b: {type: string}}}\nservice: plugin\n"
      "service_needs: {reads: ['{a.b}', '{a.c}']}\n",
-     "6:16", "the spec has no key {a.c} with a text"},
+     "6:16", "the spec has no key {a.c} with a string"},
     {"NeedsOfAnUnknownKind", "  a: {type: string}\nservice: plugin\nservice_needs: {write: [/x]}\n", "6:17",
      "did you mean 'writes'?"},
     {"NeedsACapabilityThatThereIsNot",
@@ -193,7 +193,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"NeedsOfAKeyThatIsNotRead",
      "  a: {type: string}\nafter: [other]\nsections: {other: [b]}\nservice: plugin\n"
      "service_needs: {reads: ['{sections.other.b}', '{sections.other.c}']}\n",
-     "8:16", "the spec has no key {sections.other.c} with a text"},
+     "8:16", "the spec has no key {sections.other.c} with a string"},
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 

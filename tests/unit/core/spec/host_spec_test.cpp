@@ -266,7 +266,7 @@ TEST(HostSpec, AcceptsFormerKeysAndNamesTheNewOnes) {
   EXPECT_EQ(spec->document["spec"]["components"]["acme"]["level"], 3) << "a generation keeps the key of today";
   EXPECT_EQ(spec->position("components.acme.level"), "/h/host.yaml:6:12");
   EXPECT_EQ(spec->remarks.at("acme"),
-            (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is called 'level' by now",
+            (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is now called 'level'",
                                       "/h/host.yaml:6:21: the key 'path' in acme is deprecated: write level"}));
   const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
   ASSERT_FALSE(both.ok());

@@ -109,7 +109,7 @@ TEST(Counters, ThatAreInvalidAreRefusedWithTheirLineAndTheRemedy) {
       {"DCGM_FI_DEV_GPU_TEMP, gauge, \"a\"\n", "there is a quote inside", "directly after the comma"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\n", "a quote is not closed", ""},
       {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\"b\n", "text after a closing quote", ""},
-      {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a text", "label"},
+      {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a string, which cannot", "label"},
       {"# nothing\n", "c.csv has no counter", "DCGM_FI_DEV_GPU_TEMP"},
       {"", "c.csv has no counter", ""}};
   for (const auto& [text, what, next] : table) {

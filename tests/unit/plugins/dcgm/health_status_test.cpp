@@ -110,8 +110,8 @@ TEST(RuleFields, HaveToBeThere) {
   EXPECT_EQ(problem("DCGM_FI_DEV_GPU_TMEP"),
             "site.yaml:3:17: counters.mine.field: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'");
   EXPECT_THAT(problem("DCGM_FI_DEV_DIAG_MEMORY_RESULT"), HasSubstr("is not read from NVML"));
-  EXPECT_THAT(problem("DCGM_FI_DEV_SERIAL"), HasSubstr("is a text"));
-  EXPECT_THAT(problem("DCGM_FI_DEV_CPU_UTIL_TOTAL"), HasSubstr("is of a link or a processor"));
+  EXPECT_THAT(problem("DCGM_FI_DEV_SERIAL"), HasSubstr("is a string"));
+  EXPECT_THAT(problem("DCGM_FI_DEV_CPU_UTIL_TOTAL"), HasSubstr("belongs to a link or a processor"));
   EXPECT_TRUE(check_rule_fields(health::default_rules()));
 }
 

@@ -289,7 +289,7 @@ TEST(DcgmOverview, LeavesOutHiddenProcesses) {
   EXPECT_THAT(released.problem, HasSubstr("another program needs the driver"));
 }
 
-TEST(DcgmOverview, TakesPodsAndReasonsOfOthers) {
+TEST(DcgmOverview, ShowsOnlyItsOwnPodsAndAllReasons) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   page.add(sample_of(0), {});
   const PodsAndHealth known{.pods = {{"GPU-0", {}, "a", "b", "c"}, {"GPU-1", {}, "no", "no", "no"}},

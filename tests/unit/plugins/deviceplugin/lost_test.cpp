@@ -85,7 +85,7 @@ TEST(LostGpu, KeepsItsPlaceInACount) {
   EXPECT_TRUE(offered(node_gpus(8, {5}), first_four).missing.empty()) << "none of the first four";
 }
 
-TEST(LostGpu, MayBeTheOneThatAUuidNames) {
+TEST(LostGpu, IsMissingWhenItsUuidIsListed) {
   const std::string by_uuid =
       "sharing: {timeSlicing: {resources: [{name: gpu, devices: [GPU-0, GPU-1], rename: few, replicas: 2}]}}";
   const Offered lost = offered(node_gpus(2, {1}), by_uuid);

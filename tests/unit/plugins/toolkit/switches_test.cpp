@@ -45,7 +45,7 @@ std::map<std::string, std::string> section(const std::string& heading) {
     const auto cells = split(line, '|');
     std::string name(trimmed(cells.at(1)));
     std::erase(name, '`');
-    EXPECT_TRUE(rows.emplace(name, trimmed(cells.at(cells.size() - 2))).second) << name << " is there twice";
+    EXPECT_TRUE(rows.emplace(name, trimmed(cells.at(cells.size() - 2))).second) << name << " appears twice";
   }
   EXPECT_FALSE(rows.empty()) << heading;
   return rows;

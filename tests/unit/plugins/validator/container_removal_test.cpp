@@ -175,9 +175,8 @@ TEST_F(ContainerRemoval, SearchesForNoFoldersWhileAnotherCheckMakesOne) {
 
 TEST_F(ContainerRemoval, NeedsAnRmThatOnlyRootCanReplace) {
   host.without("/usr/bin/rm");
-  EXPECT_THAT(
-      run(),
-      HasSubstr("not-exercised validator.container: no container was started: there is no rm here that root may run"));
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: rm, which removes a "
+                               "container's folder, is missing"));
 }
 
 TEST(ContainerTime, IsLimitedByTheVerify) {

@@ -40,7 +40,7 @@ TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
 
 TEST_F(Toolkit, PassesForASpecWithoutMissingPaths) {
   host.file("/etc/cdi/nvidia.json", kSpec);
-  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists");
 }
 
 TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
@@ -50,7 +50,7 @@ TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
   {
     const Fd listening = toolkit::listen_at(host, socket);
     EXPECT_EQ(run(),
-              "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there; containerd answers");
+              "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists; containerd answers");
   }
   EXPECT_EQ(run(), "fail validator.toolkit: containerd does not answer at " + socket + ", so it starts no container");
   {
@@ -66,7 +66,7 @@ TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
 TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
   host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
   ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
-  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists");
 }
 
 // Earlier the spec was reported as stale, with the advice to write it again.

@@ -104,7 +104,7 @@ TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
       {"devices: there is no device", [](Spec& spec) { spec.devices.clear(); }},
       {"devices[0].name: 'a/b'", [](Spec& spec) { spec.devices[0].name = "a/b"; }},
       {"devices[0].name: 'a-'", [](Spec& spec) { spec.devices[0].name = "a-"; }},
-      {"devices[1].name: '0' is there twice", [](Spec& spec) { spec.devices.push_back(spec.devices[0]); }},
+      {"devices[1].name: '0' appears twice", [](Spec& spec) { spec.devices.push_back(spec.devices[0]); }},
       {"devices[0].containerEdits: is empty", [](Spec& spec) { spec.devices[0].edits = {}; }},
       {"containerEdits.env[0]: '=a'", [](Spec& spec) { spec.edits.env = {"=a"}; }},
       {"containerEdits.env[0]: 'a'", [](Spec& spec) { spec.edits.env = {"a"}; }},
@@ -152,7 +152,7 @@ TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
 TEST(CdiReader, RefusesWithThePlaceAndTheReason) {
   const std::vector<std::pair<std::string, std::string>> texts{
       {"kind: a/b\nknid: x\n", "spec:2:1"},
-      {"kind: a/b\nkind: a/b\n", "'kind' is there twice"},
+      {"kind: a/b\nkind: a/b\n", "'kind' appears twice"},
       {"devices:\n  - name: 0\n", "put it in quotes"},
       {"devices: x\n", "devices is not a list"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, major: x}]}}]\n", "major is not a whole number"},

@@ -105,10 +105,11 @@ class GivenDevices : public Holders {
     const auto devices = nvml::mig_devices(*nvml_, *nvml::device_at(*nvml_, 0));
     return nvml::device_uuid(*nvml_, devices->at(0)).value_or("");
   }
-  Affected parts(bool first_goes) {
+  Affected parts(bool first_is_affected) {
     Affected affected = gpu(0, false);
-    affected.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = first_goes},
-                      {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
+    affected.parts = {
+        {.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = first_is_affected},
+        {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
     return affected;
   }
   std::vector<std::string> found_with(const Affected& affected, const PodHolders& given) {

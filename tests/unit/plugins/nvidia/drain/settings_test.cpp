@@ -34,7 +34,7 @@ TEST(DrainSettings, RefuseKeysWithoutEffect) {
       {{{"policy", "wait"}, {"grace", "5s"}}, "`grace` has no effect with the drain policy wait"},
       {{{"deadline", "5s"}}, "`deadline` has no effect with the drain policy fail-fast"},
       {{{"policy", "wait"}, {"dedline", "5s"}}, "unknown key 'dedline' in drain"},
-      {{{"policy", "wait"}, {"deadline", 5}}, "a duration is a text"},
+      {{{"policy", "wait"}, {"deadline", 5}}, "a duration is a string"},
       {{{"policy", "terminate"}, {"grace", "11m"}}, "the grace 11m is longer than 10m"},
       {"evict", "the drain policy evict needs slipway's agent"},
   };

@@ -106,7 +106,7 @@ TEST(RuntimeVariables, ThatAreRefusedOrMisspeltAreNamed) {
               HasSubstr("which NVIDIA's toolkit does not have"));
   EXPECT_THAT(
       plan_text(node(), with_env({{"NVIDIA_CONTAINER_RUNTIME_MODES_CDI_DEFAULT_KIND", "management.nvidia.com/gpu"}})),
-      HasSubstr("devices that only rules give"));
+      HasSubstr("management devices, which only rules may allow"));
 }
 
 TEST(RuntimeVariables, LetThePlanReportUnusedConfigToml) {
