@@ -128,9 +128,8 @@ class PluginCheck {
     if (end == text.size() || is_new)
       report_.findings.fail("plugin." + name, in_one_line(text), remedy);
     else
-      report_.findings.fail("plugin." + name,
-                            text.substr(0, end) + ", for the reason that plugin." + first->second + " has",
-                            "see there");
+      report_.findings.fail("plugin." + name, text.substr(0, end) + ", for the same reason as plugin." + first->second,
+                            "see that finding");
   }
 
   Status services(const PluginFile& file) {

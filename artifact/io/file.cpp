@@ -38,11 +38,12 @@ Status make_directories(const std::string& path) {
 }
 
 Status check_room(int fd, std::uint64_t bytes, const std::string& name) {
-  constexpr std::uint64_t kMostReserve = std::uint64_t{1} << 30U;
+  constexpr std::uint64_t kMaxReservedBytes = std::uint64_t{1} << 30U;
   constexpr std::uint64_t kReservedPart = 20;
   struct statvfs info {};
   if (::fstatvfs(fd, &info) != 0) return system_error("look at", name, errno);
-  const std::uint64_t reserve = std::min(std::uint64_t{info.f_blocks} * info.f_frsize / kReservedPart, kMostReserve);
+  const std::uint64_t reserve =
+      std::min(std::uint64_t{info.f_blocks} * info.f_frsize / kReservedPart, kMaxReservedBytes);
   const std::uint64_t free = std::uint64_t{info.f_bavail} * info.f_frsize;
   if (bytes <= free && free - bytes >= reserve) return {};
   return Error{

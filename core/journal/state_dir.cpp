@@ -378,8 +378,9 @@ Result<std::map<std::string, Product>> StateDir::products() const {
   const auto is_whole = [](const auto& each) {
     return each.second.original.is_object() && !(each.second.trigger + each.second.store).empty();
   };
-  return std::ranges::all_of(*read, is_whole) ? read
-                                              : damaged(state_path(kProducts), "not a list of what triggers made");
+  return std::ranges::all_of(*read, is_whole)
+             ? read
+             : damaged(state_path(kProducts), "not a list of the files that triggers made");
 }
 
 Status StateDir::write_products(const std::map<std::string, Product>& products) {

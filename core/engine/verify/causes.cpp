@@ -142,8 +142,8 @@ std::string explains(const Finding& owned, const Findings& findings) {
 /// The place in a file that a text names: "/etc/FILE:11:5"; empty when it names none.
 std::string place_in(const std::string& text) {
   static const std::regex kPlace("/[^\\s()]+:[0-9]+:[0-9]+");
-  constexpr std::size_t kMostSearched = 1024;  // the library's matcher is slow on long texts
-  const std::string head = text.substr(0, kMostSearched);
+  constexpr std::size_t kMaxSearchedBytes = 1024;  // the library's matcher is slow on long texts
+  const std::string head = text.substr(0, kMaxSearchedBytes);
   std::smatch found;
   return std::regex_search(head, found, kPlace) ? found.str() : std::string();
 }

@@ -177,7 +177,9 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
           return wrong(group, counter->name + " is in the group '" + before->second->name + "' already",
                        "leave it to one of them");
       }
-      if (!any) return wrong(group, "no counter is called '" + pattern + "'", "write a name of the file of counters");
+      if (!any)
+        return wrong(group, "no counter is called '" + pattern + "'",
+                     "write the name of a field that the file of counters lists");
     }
   return {};
 }

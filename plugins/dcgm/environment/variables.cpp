@@ -158,7 +158,7 @@ Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std
     SLIPWAY_CHECK(set_key(*found, value, section));
     result.taken.push_back(name);
   }
-  // The spec's node name is allowed beside a variable that leaves the label out.
+  // A node name in the spec and a variable that leaves out the label may both be set.
   if (std::ranges::count(result.taken, "DCGM_EXPORTER_NO_HOSTNAME") != 0 && section.value("no_hostname", false))
     section.erase("node");
   result.spec = Spec(std::move(section));

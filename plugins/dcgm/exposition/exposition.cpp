@@ -209,8 +209,8 @@ void add_processors(MetricsText& text, const Sample& sample, const Counters& cou
   }
 }
 
-/// Adds a series for each GPU ever seen while the driver answers; a lost GPU fails. A GPU with instances has one series
-/// for the whole GPU.
+/// Adds a series for each GPU ever seen while the driver answers; a lost GPU has the value of a failure. A GPU with
+/// instances has one series for the whole GPU.
 void add_health(MetricsText& text, const Counter& counter, const Sample& sample, const Exporter& exporter,
                 const std::vector<Line>& lines) {
   bool begun = false;

@@ -16,7 +16,7 @@ constexpr double kMegaToOne = 1e6;
 constexpr const char* kClock = "Clock now";
 constexpr const char* kCorrected = "Memory errors that ECC corrected: since the driver was loaded, and ever";
 constexpr const char* kUncorrected = "Memory errors that ECC could not correct: since the driver was loaded, and ever";
-constexpr const char* kThrottled = "Time that clocks were held down, by the reason";
+constexpr const char* kThrottled = "Time for which clocks were reduced, by reason";
 constexpr const char* kRemapped = "Rows of memory that were remapped, by the errors that they had";
 
 constexpr std::array kRowsOfFamilies{

@@ -53,7 +53,7 @@ Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& t
   if (versions.size() > 1) why = fmt::format("but it is a mix of {}", fmt::join(versions, " and "));
   if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version.text());
   Error error{ErrorCode::conflict,
-              fmt::format("the spec keeps the NVIDIA driver that is there, {}", why),
+              fmt::format("the spec keeps the existing NVIDIA driver, {}", why),
               "spec.components.driver.existing = keep",
               {},
               {}};

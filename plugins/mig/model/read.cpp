@@ -152,7 +152,7 @@ Status check_version(const Node& file) {
 
 Result<Configs> read_configs(const Node& file) {
   if (!file.is_null() && !file.is_map())
-    return file.wrong("these are no MIG configs", "write `version: v1` and `mig-configs:`");
+    return file.wrong("the file has no MIG configs", "write `version: v1` and `mig-configs:`");
   SLIPWAY_CHECK(check_version(file));
   SLIPWAY_CHECK(expect_keys(file, {"version", "mig-configs"}));
   Configs configs;

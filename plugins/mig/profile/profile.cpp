@@ -73,7 +73,7 @@ Status take_attributes(const Name& name, std::string_view rest, Profile& profile
   if (rest.find_first_of("+-") != std::string_view::npos)
     return name.wrong("it has more than one '+' or '-'; several attributes are separated by commas");
   for (const std::string_view attribute : split<std::string_view>(rest, ',')) {
-    if (!is_attribute(attribute)) return name.wrong("'" + std::string(attribute) + "' is no attribute");
+    if (!is_attribute(attribute)) return name.wrong("'" + std::string(attribute) + "' is not an attribute");
     if (std::ranges::count(profile.attributes, attribute) != 0)
       return name.wrong("it has the attribute '" + std::string(attribute) + "' twice");
     profile.attributes.emplace_back(attribute);

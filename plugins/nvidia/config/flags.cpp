@@ -115,7 +115,7 @@ Status set_imex_channels(const Node& node, Settings& settings) {
   std::vector<unsigned> channels;
   for (const std::string& word : words_in(texts)) {
     SLIPWAY_TRY(number, scalar(word, node.where).number());
-    if (number < 0) return node.wrong("a channel has no negative number", "use [] or [0]");
+    if (number < 0) return node.wrong("the number of a channel cannot be negative", "use [] or [0]");
     channels.push_back(static_cast<unsigned>(number));
   }
   settings.imex_channels = channels;

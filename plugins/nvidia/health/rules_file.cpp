@@ -17,7 +17,7 @@ namespace slipway::nvidia::health {
 namespace {
 
 using config::Node;
-constexpr unsigned kMostXid = 65535;
+constexpr unsigned kMaxXid = 65535;
 constexpr std::size_t kMostRows = 4096;
 
 template <class Target>
@@ -153,7 +153,7 @@ const std::vector<Key<XidRule>>& xid_keys() {
       {"device", take_device},
       {"cancels",
        [](const Node& n, XidRule& r) -> Status {
-         SLIPWAY_TRY(all, numbers(n, kMostXid));
+         SLIPWAY_TRY(all, numbers(n, kMaxXid));
          r.cancels = std::move(all);
          return {};
        }},
@@ -183,7 +183,7 @@ const std::vector<Key<CounterRule>>& counter_keys() {
 const std::vector<Key<Preset>>& preset_keys() {
   const auto take_xids = [](bool all_but) {
     return [all_but](const Node& node, Preset& preset) -> Status {
-      SLIPWAY_TRY(all, numbers(node, kMostXid));
+      SLIPWAY_TRY(all, numbers(node, kMaxXid));
       preset.xids = std::move(all);
       preset.all_but = all_but;
       return {};
@@ -258,7 +258,7 @@ class RulesFile {
     if (node.keys.size() > kMostRows) return node.wrong("xids has too many rows", "4096 are the most");
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
       Node key = config::scalar(node.keys[i], node.items[i].where);
-      SLIPWAY_TRY(number, whole(key, kMostXid));
+      SLIPWAY_TRY(number, whole(key, kMaxXid));
       XidRule& rule = rules_.xids_[number];
       rule.number = number;
       if (const auto [before, first] = places_.emplace(number, node.items[i].where); !first)

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kHead = 5;  // of a message: compression flag, and four bytes of length
 constexpr std::size_t kBuffer = 16U << 10U;
-constexpr std::size_t kMostStatus = 500;  // bytes of a text from the other side
+constexpr std::size_t kMaxStatusBytes = 500;  // bytes of a text from the other side
 
 Error failure(ErrorCode code, const std::string& what) { return Error{code, what, {}, {}, {}}; }
 
@@ -142,7 +142,7 @@ class Exchange {
                        std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t /*flags*/,
                        void* self) {
     const std::string_view key(reinterpret_cast<const char*>(name), name_size);
-    const std::string_view text(reinterpret_cast<const char*>(value), std::min(value_size, kMostStatus));
+    const std::string_view text(reinterpret_cast<const char*>(value), std::min(value_size, kMaxStatusBytes));
     if (key == "grpc-status") from(self).status_ = text;
     if (key == "grpc-message") from(self).message_ = text;
     return 0;

@@ -45,12 +45,11 @@ constexpr std::array kWords{
     Words{"the node is mounted into the container, and its device rules do not permit it",
           "request the GPU instead of mounting its node: nvidia.com/gpu in a pod, --device nvidia.com/gpu=… for podman "
           "and Docker"},
-    Words{
-        "systemd's list for the container's scope does not have it, and this list is used once systemd has reloaded "
-        "its units (systemctl daemon-reload): runc 1.1.3 to 1.1.6 leaves out each device that has no link in /dev/char "
-        "when it makes the container",
-        "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
-        "these containers"},
+    Words{"systemd's device list of the container's scope lacks it, and applies after each `systemctl daemon-reload`: "
+          "runc "
+          "1.1.3 to 1.1.6 leaves out devices without a link in /dev/char",
+          "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
+          "these containers"},
     Words{"their device rules refuse it, although the container's configuration permits it: another program has "
           "rewritten the rules",
           "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
@@ -107,7 +106,9 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
     skipped.push_back(fmt::format("the configuration of {} cannot be read", running.unreadable));
   if (running.rootless > 0)
     skipped.push_back(
-        fmt::format("{} of users without root {} not checked", running.rootless, running.rootless == 1 ? "is" : "are"));
+        fmt::format("{} of other users {} not checked",
+                    running.rootless == 1 ? "1 container" : fmt::format("{} containers", running.rootless),
+                    running.rootless == 1 ? "is" : "are"));
   if (running.elsewhere > 0)
     skipped.push_back(
         fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "

@@ -19,7 +19,7 @@ constexpr int kCreateContainer = 1 << 3;  // event 4
 constexpr int kInvalidArgument = 3;
 constexpr int kFailedPrecondition = 9;
 constexpr int kUnimplemented = 12;
-constexpr std::size_t kMostReason = 4000;
+constexpr std::size_t kMaxReasonBytes = 4000;
 // Events that slipway did not subscribe to; an empty answer fits all.
 constexpr const char* kEvents[] = {
     "Shutdown",        "StateChange",      "RunPodSandbox",       "UpdatePodSandbox", "PostUpdatePodSandbox",
@@ -48,7 +48,7 @@ std::string accept(const Message& request, std::string payload) {
 std::string refuse(const Message& request, int code, const std::string& why) {
   wire::Response response;
   response.mutable_status()->set_code(code);
-  response.mutable_status()->set_message(as_utf8(why.substr(0, kMostReason)));
+  response.mutable_status()->set_message(as_utf8(why.substr(0, kMaxReasonBytes)));
   return encode_response(request, response);
 }
 
@@ -118,7 +118,7 @@ Result<std::string> Session::answer(const Message& message) {
     if (!adjustment) return refuse(message, kFailedPrecondition, shim::one_line("slipway", adjustment.error()));
     wire::CreateContainerResponse response;
     if (adjustment->ByteSizeLong() > 0) *response.mutable_adjust() = std::move(*adjustment);
-    if (response.ByteSizeLong() > kMostPayload / 2)
+    if (response.ByteSizeLong() > kMaxPayloadBytes / 2)
       return refuse(message, kFailedPrecondition, "slipway: the container has more devices than NRI accepts");
     return accept(message, response.SerializeAsString());
   }

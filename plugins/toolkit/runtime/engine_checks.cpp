@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::seconds kToolLimit{30};
 constexpr std::chrono::seconds kAnswerLimit{60};
 constexpr std::chrono::milliseconds kLookEvery{250};
-constexpr std::size_t kMostReason = 2000;
+constexpr std::size_t kMaxReasonBytes = 2000;
 
 using Words = std::vector<std::string>;
 
@@ -84,7 +84,7 @@ Result<std::string> refusal(const Json& data, const Host& host) {
   if (output->exit_status == 0) return objection(output->output, handlers_in_file(data, host));
   std::string reason = output->errors.empty() ? output->output : output->errors;
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
-  if (reason.size() > kMostReason) reason.erase(0, reason.size() - kMostReason);
+  if (reason.size() > kMaxReasonBytes) reason.erase(0, reason.size() - kMaxReasonBytes);
   return reason.empty() ? "it ended with status " + std::to_string(output->exit_status) : reason;
 }
 

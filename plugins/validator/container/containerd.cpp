@@ -97,7 +97,7 @@ Offer ask_containerd(const Runner& runner, const EngineSocket& place, const Want
             end.error().code == ErrorCode::unreachable
                 ? std::string(place.name) + " does not answer at " + place.path
                 : std::string(place.name) + " cannot be asked: " + end.error().what};
-  Offer offer{{}, std::string("no ctr of ") + place.name + " is at its usual place"};
+  Offer offer{{}, std::string("the program ctr of ") + place.name + " is missing at its usual place"};
   for (const Client& client : kClients) {
     if (std::string_view(client.socket) != place.path) continue;
     const Program found = find_program(host, std::span(&client.program, 1));

@@ -97,7 +97,7 @@ TEST_F(DcgmServing, SaysThatSystemdPassedNoSocket) {
   spec(", systemd_socket: true");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: systemd hands over 0 sockets")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: systemd passed 0 sockets")) << service.told();
 }
 
 // Each client may have an unread page; their total memory is limited.

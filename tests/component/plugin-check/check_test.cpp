@@ -154,7 +154,7 @@ TEST(PluginCheck, ReportsEachCauseOnce) {
   for (const auto& [name, text] : report.failed)
     told += text.find("the spec's key 'mod'") != std::string::npos ? 1U : 0U;
   EXPECT_EQ(told, 1U);
-  EXPECT_THAT(report.failed.at("plugin.offline-root"), HasSubstr("for the reason that plugin.plan has"));
+  EXPECT_THAT(report.failed.at("plugin.offline-root"), HasSubstr("for the same reason as plugin.plan"));
 }
 
 TEST(PluginCheck, LeavesNothingBehind) {

@@ -62,7 +62,7 @@ TEST(Action, HasItsPathInTheOneFormThatNamesIt) {
   EXPECT_EQ(*normal_path("/etc/..x/x.."), "/etc/..x/x..");
 }
 
-TEST(Action, IsNotMadeOfAnAmbiguousPath) {
+TEST(Action, RefusesAnAmbiguousPath) {
   for (const char* path : {"", "etc/x", "/usr/../etc/x", "../../escape", "/..", "/", "/./", "/etc/a\nb"}) {
     EXPECT_THROW(action::file({.path = path, .content = ""}), std::invalid_argument) << path;
     EXPECT_THROW(action::symlink(path, "/x"), std::invalid_argument) << path;

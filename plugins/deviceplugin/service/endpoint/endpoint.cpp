@@ -165,7 +165,7 @@ void Endpoint::watch_stream(Clock::time_point now) {
   register_again("kubelet does not ask for the list of devices", now);
 }
 
-/// Registers at once if the stream had lasted.
+/// Registers at once if the last stream lasted long, else after a pause.
 void Endpoint::register_again(const std::string& why, Clock::time_point now) {
   context_.log("info", resource_ + ": " + why + ", registering again");
   server_->end_streams();

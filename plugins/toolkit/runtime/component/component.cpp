@@ -20,7 +20,7 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr const char* kHookRemedy = "remove the file, such as with the package that has it";
+constexpr const char* kHookRemedy = "remove the file, for example by removing its package";
 constexpr const char* kProblem = "problem_of_";  // prefix of a fact's name, before the engine's name
 
 struct Engine {

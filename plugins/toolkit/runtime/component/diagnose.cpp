@@ -80,7 +80,7 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   const Json runtimes = at_path(content, {"runtimes"});
   if (facts.value("snap", false) && !at_path(runtimes, {"nvidia"}).is_object())
     findings.add({Finding::Status::warning, "runtime.docker-snap",
-                  "Docker is here as a snap, and " + config +
+                  "Docker is installed as a snap, and " + config +
                       " has no runtime nvidia, which the snap registers there by itself where it finds a driver: its "
                       "containers get no GPUs",
                   "once the driver is there, `snap stop docker` and `snap start docker`; `snap logs "

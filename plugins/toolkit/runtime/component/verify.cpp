@@ -117,7 +117,8 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
   if (socket.empty()) return findings.not_exercised(name, "it has no daemon to ask");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
   if (facts.value("snap", false))
-    return findings.not_exercised(name, "Docker is here as a snap, which is left as it is, and it does not run");
+    return findings.not_exercised(name,
+                                  "Docker is installed as a snap and does not run; slipway does not change snaps");
   if (host.booting() || starts_later(host, facts.value("unit", "")))
     return findings.not_exercised(name, "systemd starts it later in this boot");
   findings.fail(name, "it does not answer at " + socket, where_to_look(facts));

@@ -94,7 +94,7 @@ TEST(DcgmPage, IsWellFormedForAnyNames) {
   expect_balanced(page);
 }
 
-TEST(DcgmPage, KeepsTheWritingDirectionOfANameInside) {
+TEST(DcgmPage, IsolatesTheWritingDirectionOfNames) {
   const std::string page = page_html(overview_of({gpu_with_everything(0,
                                                                       "a\xe2\x80\xae"
                                                                       "b")}));

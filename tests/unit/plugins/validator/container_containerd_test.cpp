@@ -119,7 +119,8 @@ TEST_F(ContainerByCtr, KnowsThoseOfTheDistributions) {
   for (const Distribution& each : all) {
     if (former != each.socket) listen(each.socket);
     former = each.socket;
-    EXPECT_THAT(run(), HasSubstr(std::string("no ctr of the containerd of ") + each.name)) << each.client.front();
+    EXPECT_THAT(run(), HasSubstr(std::string("the program ctr of the containerd of ") + each.name))
+        << each.client.front();
     program(each.client.front(), "ctr github.com/k3s-io/containerd v2.1.4-k3s1",
             {each.client.begin() + 1, each.client.end()});
     starts(each.client, each.socket, "all", each.engine);

@@ -109,8 +109,9 @@ TEST_F(DriverDiagnose, FindsARunningKernelWithoutModules) {
 TEST_F(DriverDiagnose, FindsADriverOfTheDistributionBesideOurs) {
   host.file("/var/lib/dpkg/status",
             "Package: libcuda1\nStatus: install ok installed\nVersion: 535.309.01-1\nArchitecture: amd64\n\n");
-  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.two-drivers: besides slipway's driver 535.261.03"),
-                             HasSubstr("libcuda1"), HasSubstr("keep one of them")));
+  EXPECT_THAT(found(),
+              AllOf(HasSubstr("fail driver.two-drivers: there is another driver beside slipway's driver 535.261.03"),
+                    HasSubstr("libcuda1"), HasSubstr("keep one of them")));
   host.without("/usr/lib/slipway/driver.json");
   EXPECT_THAT(found(), Not(HasSubstr("two-drivers"))) << "one driver is enough";
 }

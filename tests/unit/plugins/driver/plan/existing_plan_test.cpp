@@ -54,7 +54,7 @@ TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionRequestedAndInstallsNothing) {
 TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
   settings.keep_existing = true;
   settings.version = *VersionConstraint::parse("580.82.07");
-  EXPECT_EQ(plan().error().what, "the NVIDIA driver that is there is to be kept, but it is 535.261.03, not 580.82.07");
+  EXPECT_EQ(plan().error().what, "the spec keeps the existing NVIDIA driver, but it is 535.261.03, not 580.82.07");
   EXPECT_THAT(plan().error().next, HasSubstr("write version: \"535.261.03\", or remove it: `apt-get purge"));
 }
 
@@ -70,7 +70,7 @@ TEST_F(ExistingPlanTest, ExplainsHowToRemoveAManualInstallation) {
 TEST_F(ExistingPlanTest, DoesNotKeepAMix) {
   settings.keep_existing = true;
   host.root().file("/usr/lib64/libnvidia-ml.so.580.82.07", "");
-  EXPECT_THAT(plan().error().what, HasSubstr("and it is a mix of 535.261.03 and 580.82.07"));
+  EXPECT_THAT(plan().error().what, HasSubstr("but it is a mix of 535.261.03 and 580.82.07"));
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_EQ(error_of("xids:\n  79: {severty: fatal}\n"),
             "site.yaml:3:8: unknown key 'severty' in xids.79 (did you mean 'severity'?)");
   EXPECT_EQ(error_of("xids:\n  79:\n    severity: bad\n"),
-            "site.yaml:4:15: xids.79.severity: 'bad' is none of information, application, degraded, fatal "
+            "site.yaml:4:15: xids.79.severity: 'bad' is not one of information, application, degraded, fatal "
             "(write one of these words)");
   EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is not a whole number"));
   EXPECT_THAT(error_of("xids: {500: {severity: fatal}}"), HasSubstr("xids.500 is new"));

@@ -129,7 +129,7 @@ TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskBeforeTheReload) {
                     HasSubstr("daemon-reload"), HasSubstr("component cdi"), Not(HasSubstr("at-risk"))));
 }
 
-TEST_F(LostGpu, TheLegacyHooksContainersAreNamedAsSuch) {
+TEST_F(LostGpu, NamesContainersOfTheLegacyHook) {
   container(legacy_config("GPU-1"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("warning runtime.gpu-at-risk"), HasSubstr("legacy hook"), HasSubstr("by CDI")));
@@ -278,7 +278,7 @@ TEST_F(LostGpu, TheProgramsOfCgroup2AreUsed) {
   kernel_.program = answering(0);
   EXPECT_THAT(found(), HasSubstr("another program has rewritten the rules"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
-  EXPECT_THAT(found(), HasSubstr("systemd's list for the container's scope does not have it"));
+  EXPECT_THAT(found(), HasSubstr("systemd's device list of the container's scope lacks it"));
   kernel_.program = DeviceProgram{answering(1).front()};  // without an end
   EXPECT_THAT(found(), AllOf(HasSubstr("does not show the device rules"), Not(HasSubstr("lost-gpu"))));
 }
@@ -293,7 +293,7 @@ TEST_F(LostGpu, ContainersOfUsersWithoutRootAreCountedAndNothingElse) {
   EXPECT_EQ(found(), "") << "none of them has a GPU";
   host_.file("/proc/77/mountinfo", mounts);
   EXPECT_THAT(found(), AllOf(HasSubstr("not-exercised runtime.containers"),
-                             HasSubstr("1 of users without root is not looked at"), Not(HasSubstr("lost-gpu"))));
+                             HasSubstr("1 container of other users is not checked"), Not(HasSubstr("lost-gpu"))));
 }
 
 // The node is in the virtual machine, and not in the files of the shim's process.

@@ -88,10 +88,11 @@ TEST(Frames, OfUnknownChannelsAreSkipped) {
 
 TEST(Frames, WithTheLongestMessageAreRead) {
   FrameReader reader;
-  const auto messages = reader.take(encode({kPluginChannel, 1, Message::kRequest, 0, std::string(kMostPayload, 'x')}));
+  const auto messages =
+      reader.take(encode({kPluginChannel, 1, Message::kRequest, 0, std::string(kMaxPayloadBytes, 'x')}));
   ASSERT_TRUE(messages.ok());
   ASSERT_EQ(messages->size(), 1U);
-  EXPECT_EQ(messages->front().payload.size(), kMostPayload);
+  EXPECT_EQ(messages->front().payload.size(), kMaxPayloadBytes);
 }
 
 TEST(Frames, WithAnInvalidLengthAreRefusedAtOnce) {

@@ -193,8 +193,9 @@ constexpr const char* kRunsSnap = "[Service]\nExecStart=/usr/bin/snap run docker
 // Earlier, in an image, there was no message about it. On a running machine the configuration got a runtime that the
 // confined snap cannot start.
 TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
-  const auto note = ::testing::AllOf(HasSubstr("Docker is here as a snap"), HasSubstr("docker run --runtime nvidia"),
-                                     HasSubstr("/var/snap/docker/current/config/daemon.json"));
+  const auto note =
+      ::testing::AllOf(HasSubstr("Docker is installed as a snap"), HasSubstr("docker run --runtime nvidia"),
+                       HasSubstr("/var/snap/docker/current/config/daemon.json"));
   FakeHost image;
   image.file(kUnitOfSnap, kRunsSnap).file("/usr/bin/slipway-runtime", "x", 0755);
   FakeHost node;

@@ -100,7 +100,7 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
              "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
   const std::string file = "/var/snap/docker/current/config/daemon.json";
   EXPECT_THAT(found(host_),
-              HasSubstr("runtime.docker-snap: Docker is here as a snap, and " + file + " has no runtime nvidia"));
+              HasSubstr("runtime.docker-snap: Docker is installed as a snap, and " + file + " has no runtime nvidia"));
   host_.file(file, R"({"log-level": "error"})");
   EXPECT_THAT(found(host_), HasSubstr("runtime.docker-snap"));
   host_.file("/snap/docker/2932/usr/bin/nvidia-container-runtime", "x", 0755);
