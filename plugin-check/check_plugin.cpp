@@ -309,7 +309,7 @@ class PluginCheck {
       fail("second-run",
            "a second run would change something again:" + open_changes(plan.result, items_, report_.components) +
                output_of(plan),
-           "the plan must hold once it was applied: does it depend on what the apply changed?");
+           "after an apply, a new plan must have nothing to do: does the plan depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
       fail("second-run", "a second apply does something; " + touched + output_of(apply),
            "the same facts must give the same plan");

@@ -16,7 +16,7 @@ void Connections::remove(const Connection* connection) {
   connections_.remove_if([&](const Connection& each) { return &each == connection; });
 }
 
-void Connections::end_old(Clock::time_point now) {
+void Connections::close_expired(Clock::time_point now) {
   for (Connection& connection : connections_)
     if (now - connection.start >= limits_.longest) end(connection);
 }

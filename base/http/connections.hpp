@@ -36,7 +36,7 @@ class Connections {
   /// returned connection stays at its address until remove().
   Connection* add(int fd, std::string peer, Clock::time_point now);
   void remove(const Connection* connection);
-  void end_old(Clock::time_point now);
+  void close_expired(Clock::time_point now);
 
  private:
   void end(Connection& connection);

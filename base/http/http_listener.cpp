@@ -135,7 +135,7 @@ class Microhttpd final : public HttpListener {
       while (!stop.stop_requested()) {
         if (!has_clients()) wait_for_a_client();
         (void)MHD_run_wait(daemon_, has_clients() ? kTickMs : 0);
-        connections_.end_old(Clock::now());
+        connections_.close_expired(Clock::now());
       }
     });
     return true;

@@ -50,7 +50,7 @@ Status read_wait(const CommandWords& read, const std::string& name, const Option
   if (options.dry_run) return wrong("--dry-run applies nothing that " + option + " could wait for", "leave one out");
   if (options.arguments.empty()) return {};
   const std::string& word = options.arguments.front();
-  if (duration_of(word)) return wrong(option + " takes its duration after a =", "write " + option + "=" + word);
+  if (duration_of(word)) return wrong(option + " needs its duration after `=`", "write " + option + "=" + word);
   return wrong(option + " plans again each time, but a saved plan is only applied as it is",
                "leave " + option + " out, or name the spec with -f instead of the plan");
 }

@@ -66,7 +66,7 @@ std::string vendor_with(const std::vector<std::string>& kinds, const Class& abou
   return {};
 }
 
-Error not_made(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
+Error missing_devices_error(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
   const Class& about = class_of(need);
   const std::string kind = need.value("kind", "");
   // A component that runs earlier may still create what the machine lacks; what the spec lacks has to be added by the
@@ -157,7 +157,7 @@ std::optional<Error> missing_in_cdi(const Json& needs, const Inputs& inputs) {
     const bool is_absent = among(absent_kinds, kind);
     // An IMEX channel that does not exist is not needed.
     if (among(kinds, kind) || (is_absent && need.value("class", "") == "imex-channel")) continue;
-    return not_made(needs, need, kinds, is_absent);
+    return missing_devices_error(needs, need, kinds, is_absent);
   }
   const Json names = inputs.output("cdi", "names");
   return names.is_string() ? wrong_naming(needs, split_list(names.get<std::string>())) : std::nullopt;

@@ -86,7 +86,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
     return findings;
   }
   for (const Error& gpu : seen->sources.snapshot.unreachable)
-    findings.warning("gfd.gpus", "the labels are without a GPU that does not answer: " + gpu.what,
+    findings.warning("gfd.gpus", "the labels leave out a GPU that does not answer: " + gpu.what,
                      gpu.next.empty() ? "reset the GPU, or reboot" : gpu.next);
   config.timestamp = false;
   SLIPWAY_TRY(labels, make_labels(seen->sources, config));

@@ -140,7 +140,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     const auto done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
     const std::vector<std::string> left_out = done ? done->unreachable : last_left_out;
     for (const std::string& gpu : left_out)
-      if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels are without a GPU: " + gpu);
+      if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels leave out a GPU: " + gpu);
     last_left_out = left_out;
     const std::string failure = done ? wrong : done.error().what;
     if (failure != last && failure.empty()) io.log("info", "labels are up to date again");

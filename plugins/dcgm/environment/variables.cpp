@@ -15,7 +15,7 @@ using Treatment = Variable::Treatment;
 constexpr std::string_view kPrefix = "DCGM_EXPORTER_";
 
 /// Reasons for what is not supported yet, as opposed to never.
-constexpr std::string_view kNoApiServer = "the API server has this, and slipway asks only kubelet so far";
+constexpr std::string_view kNoApiServer = "only the API server knows this, and slipway asks only kubelet";
 constexpr std::string_view kNoClaims = "slipway asks kubelet only for devices so far, not for those of resource claims";
 constexpr std::string_view kNoRuntime =
     "slipway asks no container runtime; in Kubernetes, kubelet reports which pod has a GPU";

@@ -80,7 +80,7 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
     plan.note("existing: keep: the parameters are not applied, they belong to its owner");
   if (facts.kernels_chosen)
     plan.note(
-        "existing: keep: the chosen kernels get no modules from slipway; the modules belong to the driver's owner");
+        "slipway installs no modules for the chosen kernels, because `existing: keep` leaves the driver to its owner");
   if (const auto fault = fabric_manager_fault(facts, *versions.begin()); !fault.empty())
     plan.note(fmt::format("{}: {}", fault, fabric_manager_remedy(*versions.begin())));
   add_live_actions(settings, facts, target, *versions.begin(), plan);

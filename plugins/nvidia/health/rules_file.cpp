@@ -280,8 +280,9 @@ class RulesFile {
       const std::string path = "counters." + node.keys[i];
       if (rule.field.empty()) return node.items[i].wrong(path + " names no field", "add field: DCGM_FI_DEV_…");
       if (rule.above.has_value() == rule.rises.has_value())
-        return node.items[i].wrong(path + " needs one of above and rises",
-                                   "above: 85 is about the value, rises: 0 with within: 1h about its growth");
+        return node.items[i].wrong(
+            path + " needs one of above and rises",
+            "write above: 85 to limit the value, or rises: 0 and within: 1h to limit its growth");
       if (rule.rises && rule.within.count() == 0)
         return node.items[i].wrong(path + ": rises needs within", "add within: 1h");
       if (rule.rises ? rule.lasting.count() != 0 : rule.within.count() != 0)

@@ -57,8 +57,8 @@ constexpr std::array kWords{
           "restart these containers, which get the libraries of the driver that is loaded"},
     Words{"they ask for it, and did not get it: the runtime class, or the engine, that made them does not know "
           "GPUs",
-          "let their pods name a runtime class for GPUs (runtimeClassName: nvidia), or have deviceListStrategy cdi-cri "
-          "for the device plugin and CDI in the engine (`slipway apply` with the component runtime)"}};
+          "add runtimeClassName: nvidia to their pods, or set deviceListStrategy: cdi-cri for the device plugin and "
+          "enable CDI in the engine (`slipway apply` with the component runtime)"}};
 
 const Words& words_of(LossCause cause) { return kWords.at(static_cast<std::size_t>(cause)); }
 

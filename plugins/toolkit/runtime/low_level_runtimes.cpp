@@ -79,7 +79,7 @@ void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& pl
   }
   if (!settings.requests.empty()) {
     set["slipway"]["requests"] = settings.requests;
-    why += (why.empty() ? "" : "; ") + std::string("containers may request the devices that `requests` has");
+    why += (why.empty() ? "" : "; ") + std::string("the key `requests` allows containers to request devices");
   }
   if (!settings.toolkit_config.empty()) {
     set.merge_patch(settings.toolkit_config);

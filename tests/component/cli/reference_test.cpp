@@ -103,7 +103,7 @@ TEST(Reference, ForBashRunsNoCommandInsideAName) {
 }
 
 // A plugin that is added appears in the completions at once, and a removed one disappears.
-TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
+TEST(Reference, ForBashCompletesTheComponentsOfInstalledPlugins) {
   const ScratchHost host;
   const std::string slipway = host.program + " ";
   EXPECT_EQ(completed(host, slipway + "explain dr", 2), "driver\n");

@@ -316,7 +316,7 @@ class PipeFolder : public ::testing::Test {
 };
 
 /// Runs as in the device plugin's unit, without privileges over other users' files. @return true when it worked
-bool renewed_without_powers(const fs::path& folder) {
+bool recreate_without_capabilities(const fs::path& folder) {
   const pid_t child = ::fork();
   if (child == 0) {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -333,7 +333,7 @@ TEST_F(PipeFolder, ThatAPodLockedIsMovedAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
   ASSERT_EQ(::chmod((folder_ / "pipe").c_str(), 0), 0);
-  ASSERT_TRUE(renewed_without_powers(folder_));
+  ASSERT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
   EXPECT_TRUE(fs::exists(aside(0) / "pipe/closed/file"));
 }
@@ -342,7 +342,7 @@ TEST_F(PipeFolder, ThatAPodChownedIsMovedAside) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   fs::create_directories(folder_ / "pipe");
   ASSERT_EQ(::chown((folder_ / "pipe").c_str(), 1000, 1000), 0);
-  ASSERT_TRUE(renewed_without_powers(folder_));
+  ASSERT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
   EXPECT_TRUE(fs::exists(aside(0) / "pipe"));
 }
@@ -362,7 +362,7 @@ TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   const Held folder(folder_ / "pipe");
   const Held file(folder_ / "pipe/file");
   if (!folder || !file) GTEST_SKIP() << "the kernel gives nobody such memory";
-  EXPECT_TRUE(renewed_without_powers(folder_));
+  EXPECT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
 }
 

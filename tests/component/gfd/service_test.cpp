@@ -170,7 +170,7 @@ TEST_F(GfdService, SurvivesALostGpu) {
   ASSERT_TRUE(label("gpu.count=2")) << log();
   ASSERT_EQ(sim("gpu 0 lost"), 0);
   EXPECT_TRUE(label("gpu.count=1")) << log() << "pods go to the other one";
-  const std::string told = "the labels are without a GPU: nvml: GPU 0: the GPU fell off the bus";
+  const std::string told = "the labels leave out a GPU: nvml: GPU 0: the GPU fell off the bus";
   EXPECT_TRUE(eventually([&] { return log().find(told) != std::string::npos; })) << log();
   ASSERT_EQ(sim("gpu 0 found"), 0);
   EXPECT_TRUE(label("gpu.count=2")) << log();
@@ -258,7 +258,7 @@ class GfdVerify : public GfdService {
 };
 
 // Earlier an apply ended with "it does not work" and named systemd, which was missing.
-TEST_F(GfdVerify, ExercisesNothingWhereTheServiceIsStartedByHandAndIsNotRunning) {
+TEST_F(GfdVerify, ChecksNothingWhenTheServiceIsStartedByHandAndStopped) {
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service does not run, and "));
   EXPECT_THAT(found, HasSubstr("start it: `slipway service "));

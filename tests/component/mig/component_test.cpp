@@ -411,7 +411,7 @@ TEST(MigComponent, UsesTheConfigOfTheNodesLabelsAndReportsTheState) {
 }
 
 // The layout from before slipway, not from before the last config.
-TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
+TEST(MigComponent, RestoresTheFormerLayoutsWhenItIsRemoved) {
   const MigNode node("h100x2,mig=3g.40gb");
   node.section("config: all-balanced, on_remove: restore");
   ASSERT_EQ(node.slipway({"plan"}).code, 2);

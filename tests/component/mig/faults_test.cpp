@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
+TEST(MigFaults, RestoreTheFormerLayoutWhenAnInstanceCannotBeCreated) {
   const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   const auto before = node.instances();
@@ -51,7 +51,7 @@ TEST(MigFaults, RestoreDestroyedInstancesWhenAnotherIsInUse) {
   }
 }
 
-TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {
+TEST(MigFaults, RestoreTheFormerLayoutsOfGpusBeforeAFailedOne) {
   const MigNode node("h100x3,mig=3g.40gb/1g.10gb");
   ASSERT_EQ(node.plan("all-balanced").code, 2);
   const auto before = node.instances(0);

@@ -218,7 +218,7 @@ TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
   EXPECT_EQ(create(), 7) << "as runc ends";
   fs::remove(folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("a runtime for GPUs does not count"));
+  EXPECT_THAT(output(), HasSubstr("another runtime for GPUs cannot be named there"));
 }
 
 TEST_F(ShimTest, LogsTheGivenDevices) {

@@ -34,7 +34,7 @@ TEST(BuildContainer, IsNotAMachineThatRunsSystemd) {
   EXPECT_TRUE(signs_of_a_build(top.string()).empty());
 }
 
-TEST(BuildContainer, IsNotAMachineWithAnotherInitThatMayLoadItsModules) {
+TEST(BuildContainer, IsNotDetectedOnAMachineWithAnotherInit) {
   const TempDir top = machine(kAll, kEverybody);
   top.directory("lib/modules/6.1.0-50-amd64/kernel");
   EXPECT_TRUE(signs_of_a_build(top.string()).empty());

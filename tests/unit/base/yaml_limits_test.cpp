@@ -39,7 +39,7 @@ std::string refusal(const std::string& text, const Limits& limits = {}) {
   return "read";
 }
 
-TEST(YamlLimits, AKilobyteOfAliasesIsRefusedThatStandsForBillionsOfValues) {
+TEST(YamlLimits, RefuseAKilobyteOfAliasesForBillionsOfValues) {
   const std::string text = aliases(9);
   ASSERT_LT(text.size(), 1000U);
   EXPECT_GT(walk(YAML::Load(text), 1'000'000), 1'000'000U) << "what a reader would walk over";

@@ -294,7 +294,7 @@ int where_none_is_allowed(const std::string& kind, const std::function<int()>& a
   return WEXITSTATUS(status);
 }
 
-TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
+TEST_F(Attack, StaysInTheRoomWithoutAUserNamespaceAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "chroot"};
   EXPECT_EQ(where_none_is_allowed("max_user_namespaces",
                                   [this] {
@@ -308,7 +308,7 @@ TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
 }
 
 // Earlier the program ran in the machine's own network, without a message.
-TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed) {
+TEST_F(Attack, GetsNoSocketsWithoutANetworkNamespaceAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "connect", "/etc/service"};
   request_.local_sockets = true;
   EXPECT_EQ(where_none_is_allowed("max_net_namespaces",
@@ -323,7 +323,7 @@ TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed)
 }
 
 // Earlier the machine itself was then named "slipway".
-TEST_F(Attack, LeavesTheMachineItsNameWhereNoNamespaceForNamesIsGranted) {
+TEST_F(Attack, CannotRenameTheMachineWithoutAUtsNamespace) {
   request_.argv = {"/opt/attacker", "keys"};
   EXPECT_EQ(where_none_is_allowed("max_uts_namespaces",
                                   [this] {

@@ -46,7 +46,7 @@ TEST(History, MakesTheFoldersAboveItAsWell) {
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1));
 }
 
-TEST(History, OutgrowsItsLimitByNoMoreThanALineAndForgetsTheOldest) {
+TEST(History, ExceedsItsLimitByAtMostALineAndDropsTheOldest) {
   const TempDir folder;
   const History history(folder.at("log").string(), {.file_bytes = 100, .files = 3});
   for (int n = 1; n <= 100; ++n) ASSERT_TRUE(history.append({{"n", n}, {"text", "twenty bytes of text"}}).ok());

@@ -43,7 +43,7 @@ class Guessed : public ::testing::Test {
 
 // Earlier the peer with the most requests used up the one shared budget: after each restart Prometheus waited for as
 // long as another client guessed.
-TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
+TEST_F(Guessed, AHundredTimesASecondDoesNotDelayTheRightUserAtAnotherAddress) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10))
     EXPECT_NE(users.check("attacker", "ada", guess(), now_), Answer::right);
@@ -51,7 +51,7 @@ TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
 }
 
 // The same for a crowd of addresses that were wrong before, each of them within its own share.
-TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAHundredAddressesDoesNotDelayTheRightUserAtAnotherOne) {
   BasicAuth users = auth();
   const auto wave = [&] {
     for (int peer = 0; peer < 100; ++peer) (void)users.check("attacker " + std::to_string(peer), "ada", guess(), now_);
@@ -102,7 +102,7 @@ TEST_F(Guessed, AUserWithACorrectPasswordIsAnsweredDuringGuessing) {
 
 // Earlier guesses from all addresses of a network used up the share of others, so Prometheus on another network was
 // refused for as long as they went on.
-TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAWholeNetworkDoesNotDelayTheRightUserOfAnotherOne) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
     (void)users.check("10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250), "ada", guess(), now_);
@@ -110,7 +110,7 @@ TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
   EXPECT_EQ(users.check("10.2.0.1", "ada", "secret", now_), Answer::right);
 }
 
-TEST_F(Guessed, ByAllOfAnIPv6SiteTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAWholeIPv6SiteDoesNotDelayTheRightUserOfAnotherOne) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
     (void)users.check(peer("2001:db8:1:" + std::to_string(i % 10'000) + "::1"), "ada", guess(), now_);

@@ -71,11 +71,11 @@ TEST_F(ConnectionsTest, RemovedConnectionsMakeRoom) {
   add("one");
   EXPECT_THAT(ended_, IsEmpty());
   now_ += seconds(9);
-  connections_.end_old(now_);
+  connections_.close_expired(now_);
   EXPECT_THAT(ended_, IsEmpty());
   add("two");
   now_ += seconds(1);
-  for (int i = 0; i < 2; ++i) connections_.end_old(now_);
+  for (int i = 0; i < 2; ++i) connections_.close_expired(now_);
   EXPECT_EQ(ended_.size(), 16U) << "but not the new one";
 }
 

@@ -159,7 +159,7 @@ TEST_F(DeviceNodeAction, PathsOutsideDevAreRefused) {
 
 class KernelModuleAction : public LiveActionTest {};
 
-TEST_F(KernelModuleAction, IsSatisfiedWhenTheModuleIsThereAndBootWorkOffline) {
+TEST_F(KernelModuleAction, IsDoneWhenTheModuleIsLoadedAndBootWorkOffline) {
   root.put("/proc/modules", "nvidia_uvm 1540096 0 - Live 0x0000000000000000\n");
   const Action uvm = action::kernel_module("nvidia-uvm", {"uvm_disable_hmm=1"});
   EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);

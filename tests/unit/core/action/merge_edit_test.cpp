@@ -74,7 +74,7 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
   EXPECT_TRUE(find_json_fault(""));
 }
 
-// Earlier the number was an uncaught exception, and lists and dotted keys crashed slipway.
+// Earlier the number caused an uncaught exception, and lists and dotted keys crashed slipway.
 TEST(MergeJson, ThatIsInvalidIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
@@ -140,7 +140,7 @@ TEST(MergeToml, AddsToInlineAndDottedTablesInTheirOwnWay) {
   EXPECT_EQ(set_in("toml", "[a.b]\nx = 1\n", {{"a", {{"y", 2}}}}), "[a.b]\nx = 1\n\n[a]\ny = 2\n");
 }
 
-// toml++ let the compiler assume that no such letter is at a place for white space.
+// toml++ tells the compiler that such letters never stand in the place of white space, which is wrong.
 TEST(MergeToml, TakesLettersOfAllLanguagesWhereWhiteSpaceMayStand) {
   const std::string text = "a = \"\"\"one\\\n  \u00fc\u042d\"\"\"\n";
   EXPECT_EQ(set_in("toml", text, {{"b", 1}}), text + "b = 1\n");

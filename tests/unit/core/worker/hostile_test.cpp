@@ -18,7 +18,7 @@ class Hostile : public WorkerTest {
   }
 };
 
-TEST_F(Hostile, CrashNamesTheSignalAndTheOperationInEachOne) {
+TEST_F(Hostile, CrashNamesSignalAndOperation) {
   for (const char* op : {"detect", "plan", "verify", "check", "apply"}) {
     const Result<Json> result = provoke(op, "segv");
     expect_defect(result, std::string("crashed in ") + op + ": SIGSEGV (Segmentation fault)");

@@ -131,7 +131,7 @@ TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
 
 // Earlier the labels showed one replica and no sharing, where deviceplugin offers two of each under the config's own
 // name.
-TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
+TEST(GfdLabels, FollowTheSharingOfEachNamedResource) {
   Config config = sharing("nvidia.com/mock", 2);
   config.gpu_names = {{"*MOCK*", "nvidia.com/mock"}};
   EXPECT_EQ(Made({full(), full()}, config).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");

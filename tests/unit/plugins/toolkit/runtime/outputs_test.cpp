@@ -23,7 +23,7 @@ FakeHost with_containerd(const std::string& version, const std::string& config =
   return host;
 }
 
-TEST(RuntimeOutputs, HaveCdiOnFromContainerd17On) {
+TEST(RuntimeOutputs, EnableCdiForContainerd17AndLater) {
   EXPECT_EQ(outputs_of(with_containerd("1.7.24"))["cdi"], true);
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"))["cdi"], true);
   const auto with_runtime = [](const std::string& version) {
