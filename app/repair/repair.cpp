@@ -74,9 +74,10 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
     repair.text = pretty(to_json(PathImage{"absent"}));
     repair.outcome = "slipway writes a new one; when all is removed, folders above /var/lib/slipway stay";
   } else if (name == "failing.json") {
-    repair.outcome = "nothing takes its place: `slipway verify` says what does not work";
+    repair.outcome = "it is not replaced: `slipway verify` says what does not work";
   } else if (name == "products.json") {
-    repair.outcome = "nothing takes its place; when all is removed, this stays: " + made_by_triggers(session, owned);
+    repair.outcome =
+        "it is not replaced; after a removal of all components, this stays: " + made_by_triggers(session, owned);
   } else if (name == "generations/current") {
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);

@@ -108,7 +108,8 @@ Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
       answered_ = true;
       return sink(head, bytes);
     };
-  const bool may_be_repeated = request.upload == nullptr;  // a streamed body is gone: its sender starts over
+  const bool may_be_repeated =
+      request.upload == nullptr;  // a streamed body cannot be sent again: its sender starts over
   bool renewed = false;
   for (int redirects = 0;;) {
     if (std::chrono::steady_clock::now() >= end_) return out_of_time(request.url, settings_.http.longest);

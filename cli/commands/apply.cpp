@@ -26,7 +26,7 @@ std::string real_path(const std::string& path) {
   return code ? path : real;
 }
 
-/// A plan of slipway 0.1.0 has one kernel, as a text.
+/// A plan of slipway 0.1.0 has one kernel, as a string.
 std::vector<std::string> saved_kernels(const Json& made_for) {
   const std::string kernel = made_for.value("kernel", "");
   return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});

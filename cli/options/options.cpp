@@ -59,8 +59,11 @@ Status check(const Options& options) {
   if (options.condition && !options.boot)
     return Error{ErrorCode::usage, "--condition is only for a service with --boot", "command line", "add --boot", {}};
   if (options.dry_run && options.yes)
-    return Error{
-        ErrorCode::usage, "--dry-run asks nothing that --yes could answer", "command line", "leave one out", {}};
+    return Error{ErrorCode::usage,
+                 "--dry-run and --yes exclude each other: --dry-run asks no questions",
+                 "command line",
+                 "leave one out",
+                 {}};
   if (options.locked && options.update)
     return Error{ErrorCode::usage, "--locked and --update exclude each other", "command line", "leave one out", {}};
   if (options.image && (options.session.live.value_or(false) || !options.session.sim.empty()))

@@ -86,7 +86,7 @@ std::string time_text(const std::string& since, std::time_t now) {
 std::string generation_text(const Json& status, std::time_t now) {
   const int number = status.value("generation", 0);
   const std::string root = status["host"].value("root", "");
-  if (status.contains("without_records")) return "What is provisioned in " + root + " is for root to read.";
+  if (status.contains("without_records")) return "The state of " + root + " can be read only by root.";
   if (number == 0 && !status.value("at_work", "").empty()) return "A first apply of " + root + " is under way.";
   if (number == 0 && status["components"].empty() && status["damaged"].empty())
     return "Nothing is provisioned in " + root + ".";

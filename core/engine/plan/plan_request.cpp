@@ -105,7 +105,7 @@ Result<Plan> ask_for_plan(const PlanRequest& asking, const std::map<std::string,
       error.details.clear();  // they are for slipway, not for users
       if (asking.options.locked)
         error.next =
-            "run `slipway apply` once without --locked: with --lock FILE it writes into the lock what is missing";
+            "run `slipway apply` once with --lock FILE and without --locked: it adds the missing entries to the lock";
       return error;
     }
     if (!reply) return std::move(reply).error();

@@ -126,7 +126,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
                                    .content = late_verify_unit_text(program, services, engines),
                                    .enabled = true,
                                    .started = false}))
-        .because("what needs a container engine or a node agent is verified when that has started");
+        .because("components that need a container engine or a node agent are verified after its start");
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;

@@ -6,23 +6,25 @@
 namespace slipway::dcgm {
 
 CommandTable top_line() {
-  return {
-      .call = "slipway top",
-      .usage = "[options]",
-      .about =
-          "Shows all GPUs, live: utilization, memory, temperature, power, clocks, health, MIG instances, processes "
-          "and pods. The values are those of the running service dcgm; without one, it samples by itself. q ends "
-          "it. Where standard output is not a terminal, it prints once.",
-      .notes = "`slipway dcgm top` is the same.",
-      .options = {{"once", "", "prints once, and ends"},
-                  {.name = "output", .value = "text|json", .help = "output format; json prints once", .letter = 'o'},
-                  {"interval", "TIME", "time between two samples: 500ms, 2s (default: 2s)"},
-                  {"direct", "", "samples by itself, even where the service runs"},
-                  {"service", "ADDRESS:PORT",
-                   "address of the service (default: where the service of the root listens)"},
-                  {"root", "DIR", "the root whose service is used (default: /)"},
-                  {"sim", "PROFILE", "a simulated machine, such as h100x8"}},
-      .examples = {"slipway top", "slipway top --once", "slipway top -o json", "slipway top --sim h100x8"}};
+  return {.call = "slipway top",
+          .usage = "[options]",
+          .about =
+              "Shows all GPUs, live: utilization, memory, temperature, power, clocks, health, MIG instances, processes "
+              "and pods. The values are those of the running service dcgm; without one, it samples by itself. q ends "
+              "it. Where standard output is not a terminal, it prints once.",
+          .notes = "`slipway dcgm top` is the same.",
+          .options = {{"once", "", "prints once, and ends"},
+                      {.name = "output",
+                       .value = "text|json",
+                       .help = "output format; with json one sample is printed",
+                       .letter = 'o'},
+                      {"interval", "TIME", "time between two samples: 500ms, 2s (default: 2s)"},
+                      {"direct", "", "samples by itself, even where the service runs"},
+                      {"service", "ADDRESS:PORT",
+                       "address of the service (default: where the service of the root listens)"},
+                      {"root", "DIR", "the root whose service is used (default: /)"},
+                      {"sim", "PROFILE", "a simulated machine, such as h100x8"}},
+          .examples = {"slipway top", "slipway top --once", "slipway top -o json", "slipway top --sim h100x8"}};
 }
 
 Result<TopOptions> read_top_options(const CommandWords& words, bool draws) {

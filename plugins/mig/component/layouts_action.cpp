@@ -125,7 +125,7 @@ Outcome together(const std::vector<Outcome>& outcomes, const std::string& settle
   return all;
 }
 
-/// Where one has waited for too long: others were changed before.
+/// Returns the error of a change that waited too long; `settled` names GPUs that were changed before.
 Error refused(Error error, const LayoutsData& data, const nvidia::drain::Settings& drain, const std::string& settled) {
   if (error.code == ErrorCode::busy && error.where.empty()) error.where = data.key;
   if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which cannot be undone");

@@ -16,7 +16,7 @@ struct KeyPlace {
 
 constexpr std::string_view kEntry = "an entry of sharing.timeSlicing.resources";
 
-/// The right places for keys that users often misplace. Without keys that have two places.
+/// The right places of keys that users often misplace; not of keys that have two places.
 constexpr KeyPlace kKeyPlaces[] = {
     {"timeSlicing", "sharing"},
     {"mps", "sharing"},

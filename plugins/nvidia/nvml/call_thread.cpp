@@ -141,10 +141,13 @@ milliseconds Patience::limit(milliseconds call_limit) const {
   constexpr milliseconds kSecond{1000};
   constexpr milliseconds kShort{200};
   constexpr milliseconds kShortest{20};
-  constexpr std::uint32_t kFew = 3;
+  constexpr std::uint32_t kFewGivenUp = 3;
   constexpr std::uint32_t kMany = 20;
   const std::uint32_t given_up = page_.given_up;
-  const milliseconds most = given_up == 0 ? kFirst : given_up < kFew ? kSecond : given_up < kMany ? kShort : kShortest;
+  const milliseconds most = given_up == 0            ? kFirst
+                            : given_up < kFewGivenUp ? kSecond
+                            : given_up < kMany       ? kShort
+                                                     : kShortest;
   return std::min(call_limit, most);
 }
 

@@ -76,7 +76,7 @@ constexpr std::array kOfJitCdi{
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
 
-/// Keys that apply if slipway-runtime creates containers; with NRI the engine and its own runtime do.
+/// Keys that apply only when slipway-runtime creates containers, not with NRI.
 constexpr std::array kNotOfNri{
     needless("nvidia-container-runtime.debug", "the service writes to its journal", "/dev/null"),
     needless("nvidia-container-runtime.mode", "the service gives devices by the CDI specs of the host", "auto|cdi"),

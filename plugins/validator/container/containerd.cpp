@@ -76,7 +76,7 @@ Engine engine_of(const std::string& name, const Client& client, const GpuAccess&
 
 Offer ask_client(const Runner& runner, const std::string& name, const Client& client, const Wanted& wanted) {
   const Host& host = runner.host();
-  const SaidVersion version = version_of_program(runner, program_of(client));
+  const ProgramVersion version = version_of_program(runner, program_of(client));
   if (!version.why_not.empty()) return {{}, version.why_not};
   const std::string shown = name + "'s ctr " + version.text;
   if (version.numbers < kOldestCtr) return {{}, shown + " is older than 1.6"};

@@ -81,13 +81,13 @@ EngineVersion parse_engine_version(std::string_view text) {
   return {number(0), number(1)};
 }
 
-SaidVersion version_of_program(const Runner& runner, Words program) {
+ProgramVersion version_of_program(const Runner& runner, Words program) {
   program.emplace_back("--version");
   const std::string none = "`" + joined(program, " ") + "` says no version";
   const auto shown = runner.run(program, kVersionLimit);
   if (!shown || shown->exit_status != 0) return {{}, {}, none};
   const std::string text(trimmed(shown->output));
-  SaidVersion version{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
+  ProgramVersion version{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
   if (version.numbers == EngineVersion()) version.why_not = none;
   return version;
 }

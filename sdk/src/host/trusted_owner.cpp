@@ -113,7 +113,7 @@ Result<PathStep> look(const Host& host, const std::string& at) {
 }
 
 /// Returns the names of a path, the last one first.
-std::vector<std::string> names_backwards(const std::string& path) {
+std::vector<std::string> reversed_names(const std::string& path) {
   std::vector<std::string> names;
   std::istringstream parts(path);
   for (std::string name; std::getline(parts, name, '/');)
@@ -129,7 +129,7 @@ template <class Place>
 Result<bool> check_way(const Place& place, const std::string& above, std::string_view path) {
   SLIPWAY_TRY(top, look(place, "/"));
   SLIPWAY_CHECK(check_one(above, path, "/", top));
-  std::vector<std::string> names = names_backwards(std::string(path));
+  std::vector<std::string> names = reversed_names(std::string(path));
   std::string at;
   for (int links = 0; !names.empty();) {
     const std::string name = names.back();
@@ -149,7 +149,7 @@ Result<bool> check_way(const Place& place, const std::string& above, std::string
     }
     if (++links > kMostOwnerLinks) return system_error("follow", next, ELOOP);
     if (seen->target.starts_with('/')) at.clear();
-    const std::vector<std::string> more = names_backwards(seen->target);
+    const std::vector<std::string> more = reversed_names(seen->target);
     names.insert(names.end(), more.begin(), more.end());
   }
   return true;

@@ -40,7 +40,7 @@ TEST_F(HostilePush, OfALayoutWhoseTagIsAPathIsRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(writes(), 0);
 }
 
-TEST_F(HostilePush, OfTheOtherTagsOfSuchALayoutSucceeds) {
+TEST_F(HostilePush, OfOtherTagsOfALayoutWithAPathAsTagSucceeds) {
   package.layout.list(package.index, "../../../prod/app/manifests/latest?x=");
   const auto pushed = push({"535.261.03-debian12"});
   ASSERT_TRUE(pushed) << to_text(pushed.error());

@@ -132,7 +132,7 @@ TEST_F(Login, ACredentialHelperThatContinuesOrFloodsIsEnded) {
 }
 
 // Earlier every failure to run a helper was reported as a missing helper.
-TEST_F(Login, ExplainsWhyAHelperThatIsThereCannotBeRun) {
+TEST_F(Login, ExplainsWhyAnExistingHelperCannotBeRun) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
   const std::string helper = package.dir / "bin/docker-credential-test";

@@ -170,7 +170,7 @@ TEST(CommandLine, HelpOfACommandEqualsItsOwnHelp) {
   EXPECT_THAT(root.bare({"help", "drver"}).err, HasSubstr("driver"));
 }
 
-TEST(CommandLine, ThatIsMistypedIsToldTheNearestWord) {
+TEST(CommandLine, ThatIsMistypedGetsTheNearestWordSuggested) {
   const DriverRoot root;
   const auto before = root.tree();
   const std::string spec = root.folder().at("host.yaml").string();

@@ -44,7 +44,7 @@ class OrdinaryUser : public ::testing::Test {
 };
 
 // SQLite calls a file that this user may not write read-only; earlier the message did too.
-TEST_F(OrdinaryUser, WhoChangesARootIsToldWhichPermissionIsMissing) {
+TEST_F(OrdinaryUser, SeesWhichPermissionToChangeARootIsMissing) {
   const auto before = root.tree();
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
               ", trust: unsigned}");
@@ -59,7 +59,7 @@ TEST_F(OrdinaryUser, WhoChangesARootIsToldWhichPermissionIsMissing) {
   EXPECT_EQ(root.tree(), before);
 }
 
-TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
+TEST_F(OrdinaryUser, SeesWhereInAnotherRootPermissionIsMissing) {
   root.folder().directory("empty");
   const std::string empty = root.folder().at("empty").string();
   const Ran ran = as_nobody("apply --sim h100x8" + spec(), empty);
@@ -70,10 +70,10 @@ TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
 
 // slipway's records contain contents of files that only root may read: earlier plan and status were refused because of
 // that.
-TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndIsToldSo) {
+TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndAnExplanation) {
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;
-  EXPECT_THAT(status.out, HasSubstr("is for root to read"));
+  EXPECT_THAT(status.out, HasSubstr("can be read only by root"));
   EXPECT_THAT(status.out, HasSubstr("this user may not read slipway's records of this root: run `slipway status"));
   EXPECT_THAT(status.out, Not(HasSubstr("othing is provisioned")));
   const Json value = Json::parse(as_nobody("status -o json").out);

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using Prometheus = DcgmNode;
 
 // The names of dcgm-exporter violate Prometheus' naming conventions; no other problem is allowed.
-TEST_F(Prometheus, FindsNothingWrongInWhatIsScraped) {
+TEST_F(Prometheus, AcceptsTheScrapedMetrics) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string page = scrape().text;

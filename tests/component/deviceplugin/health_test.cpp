@@ -239,7 +239,7 @@ TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   const auto status = [&] { return node.host().slipway({"status"}).out; };
   EXPECT_TRUE(eventually([&] { return status().find("working: 3 of 4 GPUs healthy") != std::string::npos; }))
       << status();
-  EXPECT_THAT(status(), HasSubstr("is there, and the driver does not show it"));
+  EXPECT_THAT(status(), HasSubstr("exists, but the driver does not show it"));
   const std::string verify = node.host().slipway(node.words("verify")).out;
   EXPECT_THAT(verify, HasSubstr("fail  deviceplugin.health: GPU 1 ("));
   EXPECT_THAT(verify, Not(HasSubstr("reset the GPU"))) << "nvidia-smi finds no such GPU";

@@ -65,7 +65,7 @@ TEST_F(StatusTest, SaysThatAServiceIsQuiesced) {
   EXPECT_EQ(service()["state"], "quiet");
 }
 
-TEST_F(StatusTest, IsNoErrorWithoutAnyService) {
+TEST_F(StatusTest, IsNotAnErrorWithoutAnyService) {
   const Ran ran = host_.slipway({"status"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, Not(HasSubstr("service")));

@@ -210,7 +210,7 @@ TEST_F(LocalHostTest, RunsNothingInARootThatIsNotLive) {
   EXPECT_EQ(offline()->run({"true"}, std::chrono::seconds(1)).error().code, ErrorCode::offline);
 }
 
-TEST(OpenHost, FailsForARootThatIsNoFolder) {
+TEST(OpenHost, FailsForARootThatIsNotAFolder) {
   EXPECT_EQ(open_host({.root = "/none"}).error().code, ErrorCode::not_found);
 }
 

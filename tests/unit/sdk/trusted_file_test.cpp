@@ -97,7 +97,7 @@ TEST_F(TrustedFile, ThatIsASecretMayNotBeReadableByAllUsers) {
   EXPECT_TRUE(check_private(host_, "/etc/link"));
 }
 
-TEST_F(TrustedFile, OfACommandLineIsRootsTheCallersOrOfTheUserOfSudo) {
+TEST_F(TrustedFile, OfACommandLineBelongsToRootTheCallerOrTheSudoUser) {
   const std::string file = host_.root_folder() + "/etc/x/file";
   ::unsetenv("SUDO_UID");
   EXPECT_EQ(read_named(file, kLimit).value_or(""), "text");

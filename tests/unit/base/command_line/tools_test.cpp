@@ -132,7 +132,7 @@ TEST(PluginTools, WithAnInvalidLineAreADefect) {
   EXPECT_EQ(defect(with_line({{"of_a_later_slipway", true}})), "taken");
 }
 
-TEST(PluginTools, WithOptionsThatCannotBeToldApartAreADefect) {
+TEST(PluginTools, WithAmbiguousOptionsAreADefect) {
   EXPECT_THAT(defect(with_option("--wall")), HasSubstr("an option of the tool paint is not an object"));
   EXPECT_THAT(defect(with_option({{"name", nullptr}})), HasSubstr("`name` of an option of the tool paint"));
   EXPECT_THAT(defect(with_option({{"name", ""}})), HasSubstr("the tool paint: its options cannot be told apart"));

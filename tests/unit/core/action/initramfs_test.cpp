@@ -84,7 +84,7 @@ TEST_F(InitramfsTrigger, MakesEachInitrdInFoldersOfTheBootLoaderSpecification) {
   EXPECT_EQ(root.content("/boot/0123456789abcdef0123456789abcdef/6.2/initrd"), "of another kernel");
 }
 
-TEST_F(InitramfsTrigger, TakesDracutWhereUpdateInitramfsIsThereToo) {
+TEST_F(InitramfsTrigger, PrefersDracutToUpdateInitramfs) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("dracut", kDracut);
   put_tool("update-initramfs", "exec dracut --force /boot/initrd.img-$3 $3\n");

@@ -124,7 +124,7 @@ TEST(MergeToml, SetsKeysWhereTheyStandAndAddsSectionsAtTheEnd) {
   EXPECT_EQ(set_in("toml", kToml, set), expected);
 }
 
-TEST(MergeToml, AddsToTheSectionsThatAreThere) {
+TEST(MergeToml, AddsToTheExistingSections) {
   EXPECT_THAT(set_in("toml", kToml, {{"root", "/x"}}), HasSubstr("version = 2 # schema\nroot = \"/x\"\n\n[plugins]"));
   EXPECT_THAT(set_in("toml", kToml, {{"plugins", {{"k", 1}}}}), HasSubstr("[plugins]\nk = 1\n  [plugins."));
   EXPECT_THAT(set_in("toml", kToml, {{"plugins", {{"io.containerd.grpc.v1.cri", {{"k", true}}}}}}),

@@ -108,7 +108,7 @@ TEST_F(SystemdUnitAction, LinksOfAnEarlierActionAreGivenUp) {
   EXPECT_EQ(root.listing(kFiles), "");
 }
 
-TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
+TEST_F(SystemdUnitAction, DisablesUnitsThatShouldNotBeEnabled) {
   root.put("/usr/lib/systemd/system/x.service", kContent);
   root.link(kUnitFolder + "multi-user.target.wants/x.service", "/usr/lib/systemd/system/x.service");
   const std::string before = root.listing(kFiles);

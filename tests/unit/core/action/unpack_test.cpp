@@ -71,7 +71,7 @@ TEST_F(UnpackAction, IsRemovedWithoutATrace) {
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
-TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
+TEST_F(UnpackAction, ANewVersionReusesExistingLayersAndIsRevertedByOneLink) {
   apply_and_remember(desired());
   const std::string before = std::filesystem::read_symlink(root.at(kStore + "/current"));
   const Action update = action::unpack({.name = "driver", .layers = {plain(newer), build(source)}});

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 const Catalogue kRegistry{.source = "oci://registry:5000/nvidia/driver", .entries = {}};
 
-TEST(CatalogueReading, BeginsWithTheLockAndThenReadsAllThatIsThere) {
+TEST(CatalogueReading, ReadsTheLockFirstAndThenEverythingElse) {
   CatalogueReading reading;
   EXPECT_EQ(reading.part(), Part::lock);
   EXPECT_TRUE(reading.widen({.code = ErrorCode::needs_catalogue}));

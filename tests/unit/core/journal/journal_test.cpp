@@ -117,7 +117,7 @@ TEST_F(JournalTest, RefusesInvalidEntries) {
   }
 }
 
-TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
+TEST_F(JournalTest, KeepsAppliedEntriesUntilAGenerationHasThem) {
   {
     auto journal = open();
     ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, entry()));

@@ -107,7 +107,7 @@ TEST_F(StateFolder, IsCleanedUpAfterAnInterruption) {
   }
 }
 
-TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
+TEST(GenerationText, KeepsAllKernelsAndAcceptsASingleOne) {
   Generation generation;
   EXPECT_TRUE(generation_from_json(to_json(generation)).kernels.empty());
   generation.kernels = {"6.1.0-50-amd64"};

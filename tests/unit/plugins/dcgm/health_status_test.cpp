@@ -59,7 +59,7 @@ TEST_F(HealthStatus, HasTheWorstOfAWatch) {
   EXPECT_EQ(failing(), "MEM 20 DCGM_FR_ROW_REMAP_FAILURE");
 }
 
-TEST_F(HealthStatus, HasAnUnknownXidUnderAll) {
+TEST_F(HealthStatus, CountsAnUnknownXidInTheCategoryAll) {
   xid(4242);
   EXPECT_EQ(failing(), "ALL 10 DCGM_FR_XID_ERROR");
 }
@@ -67,7 +67,7 @@ TEST_F(HealthStatus, HasAnUnknownXidUnderAll) {
 TEST_F(HealthStatus, OfAGpuThatCannotBeReadFails) { EXPECT_EQ(failing(false), "DRIVER 20 DCGM_FR_NVML_API"); }
 
 // A GPU that fell off the bus has no other series, and a GPU with instances has one for the whole GPU.
-TEST_F(HealthStatus, IsToldOfEachGpuThatWasEverSeen) {
+TEST_F(HealthStatus, GetsEachGpuThatWasEverSeen) {
   Counters counters = parse_counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, Health\n", "c.csv").value_or({});
   Sample sample;
   sample.gpus.resize(2);

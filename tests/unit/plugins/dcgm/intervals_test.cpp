@@ -161,7 +161,7 @@ TEST(Schedule, EndsIntervalsThatAreMultiplesTogether) {
   }
 }
 
-TEST(Schedule, DoesNotMakeUpForWhatWasMissed) {
+TEST(Schedule, DoesNotRepeatMissedRuns) {
   Schedule schedule;
   schedule.set({seconds(1)});
   Schedule::Clock::time_point now{hours(1)};

@@ -102,7 +102,7 @@ TEST(DcgmPage, IsolatesTheWritingDirectionOfNames) {
                               "b</bdi>"));
 }
 
-TEST(DcgmPage, ReplacesWhatIsNoUtf8) {
+TEST(DcgmPage, ReplacesInvalidUtf8) {
   EXPECT_EQ(html_text("a\x80"), "a\xef\xbf\xbd");
   EXPECT_EQ(html_text("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(html_text("\xc2\x9b"), "\xef\xbf\xbd");  // a control character
@@ -153,7 +153,7 @@ double contrast(const std::string& one, const std::string& other) {
   return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
 
-TEST(DcgmPage, HasColoursThatCanBeToldApart) {
+TEST(DcgmPage, HasDistinguishableColours) {
   const std::string style = kPageStyle;
   const std::size_t dark = style.find("@media");
   const std::map<std::string, std::string> looks{{"light", style.substr(0, dark)},
@@ -232,7 +232,7 @@ TEST(DcgmHistory, HasAGapWhereThereWasNoValue) {
   EXPECT_THAT(last, ::testing::ElementsAre(std::nullopt, 50U, 50U, std::nullopt, std::nullopt, 60U));
 }
 
-TEST(DcgmHistory, ForgetsWhatIsOlderAndTakesAnyClock) {
+TEST(DcgmHistory, DropsOldSamplesAndAcceptsAnyClock) {
   History history;
   history.add(at(0), 50);
   EXPECT_EQ(history.steps(at(600), std::chrono::seconds(0)), std::vector<std::optional<unsigned>>(120));

@@ -59,7 +59,7 @@ TEST(Allocate, VolumeMountsNameDevicesByPaths) {
   EXPECT_THAT(grant->mounts, ElementsAre(Mount{"/var/run/nvidia-container-devices/GPU-2", "/dev/null"}));
 }
 
-TEST(Allocate, CdiStrategiesNameDevicesAndNothingElse) {
+TEST(Allocate, CdiStrategiesReturnOnlyDeviceNames) {
   Machine cdi = machine(
       "{flags: {gdsEnabled: true, plugin: {deviceListStrategy: [cdi-cri, cdi-annotations], "
       "passDeviceSpecs: true}}}");

@@ -108,7 +108,7 @@ TEST(Config, ShortFormsShareEverythingAndSetTheMigStrategy) {
   EXPECT_EQ(settings->sharing.resources[0].name, "");
 }
 
-TEST(Config, AnEmptySharingIsNoSharing) {
+TEST(Config, AnEmptySharingSharesNothing) {
   const auto settings = settings_of("{sharing: {timeSlicing: {}, mps: {replicas: 2}}}");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->sharing.kind, SharingKind::mps);

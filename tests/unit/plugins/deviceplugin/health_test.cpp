@@ -89,7 +89,7 @@ TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
   EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "reset");
 }
 
-TEST_F(Book, AResetThatSlipwayKnowsOfEndsWhatWasBefore) {
+TEST_F(Book, AKnownResetEndsTheEarlierFaults) {
   now_ += seconds(1);
   const nvidia::health::GpuHealth reset{
       .name = "GPU 0", .faults = {}, .ended = {{.instance = {}, .how = "reset", .when = now_ + seconds(5)}}};

@@ -22,7 +22,7 @@ std::string last_of(const Registered& seen) {
   return std::string(to_string(last.status)) + "  " + last.name + ": " + last.text;
 }
 
-TEST(DevicePluginRegistered, ComparesWhatIsOfferedWithWhatKubeletSays) {
+TEST(DevicePluginRegistered, ComparesTheOfferWithKubeletsView) {
   EXPECT_EQ(last_of(running(Json::object())),
             "fail  deviceplugin.registered: 8 nvidia.com/gpu are offered and kubelet has 6");
 }

@@ -56,7 +56,7 @@ TEST(MigDiagnose, FindsGpusThatNoProgramCanUse) {
   EXPECT_EQ(meant[0].status, Finding::Status::warning) << "the config says so";
 }
 
-TEST(MigDiagnose, FindsGpuInstancesThatAreNoDevices) {
+TEST(MigDiagnose, FindsGpuInstancesWithoutComputeInstances) {
   const auto found =
       findings_of({with(h100(), {GpuInstance{.start = 4, .profile_id = 9, .compute = {}}})}, counts({{"3g.40gb", 1}}));
   ASSERT_EQ(found.size(), 1U);

@@ -48,7 +48,7 @@ TEST(DriverVersion, TakesEveryTextThatItPrintsAndNoOther) {
   }
 }
 
-TEST(DriverVersion, SortsTextsThatAreNoVersionsFirst) {
+TEST(DriverVersion, SortsInvalidVersionsFirst) {
   std::vector<std::string> texts{"535.261.03", "latest", "535.54.03", "470.1", "abc"};
   std::ranges::sort(texts, version_less);
   EXPECT_EQ(texts, (std::vector<std::string>{"abc", "latest", "470.1", "535.54.03", "535.261.03"}));

@@ -117,7 +117,7 @@ TEST_F(Toolkit, ExplainsErrorsOfASpec) {
   }
 }
 
-TEST_F(Toolkit, TakesAnEngineWithNvidiasRuntimeWhenItsProgramIsThere) {
+TEST_F(Toolkit, AcceptsAnEngineWithNvidiasRuntimeWhenItsProgramExists) {
   host.file("/etc/containerd/conf.d/99-nvidia.toml",
             "[runtimes.nvidia.options]\n  BinaryName = \"/usr/bin/nvidia-container-runtime\"\n");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml names the runtime"));

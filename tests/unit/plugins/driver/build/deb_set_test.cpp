@@ -108,7 +108,7 @@ TEST_F(DebSetTest, RefusesCommonHeadersOfAnotherVersion) {
   EXPECT_EQ(error.next, "put that one there: `apt-get download linux-headers-6.1.0-50-common=6.1.176-1`");
 }
 
-TEST_F(DebSetTest, ListsTheHeadersThatAreThereWhenTheWantedAreNot) {
+TEST_F(DebSetTest, ListsTheAvailableHeadersWhenTheWantedOnesAreMissing) {
   have(testing::header_debs("6.1.0-50-amd64", "6.1.176-1"));
   EXPECT_EQ(
       to_text(choose_header_debs(all(), "6.1.0-53-amd64").error()),

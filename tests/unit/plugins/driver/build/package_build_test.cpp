@@ -307,7 +307,7 @@ TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorFirst) {
   EXPECT_EQ(error.what, "linux-headers-6.1.0-50-amd64 is for arm64, and the driver for amd64");
 }
 
-TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
+TEST_F(PackageBuildTest, KeepsTheCompiledModulesWhenPackingFails) {
   core.packing_fails = Error{ErrorCode::no_space, "no space left", "/layout", "free some space", {}};
   const auto error = build({}).error();
   EXPECT_EQ(error.code, ErrorCode::no_space);
@@ -325,7 +325,7 @@ TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
+TEST_F(PackageBuildTest, RecompilesTheKeptModulesOfAnotherBuild) {
   core.packing_fails = Error{ErrorCode::no_space, "no space left", "", "", {}};
   ASSERT_FALSE(build({}));
   core.packing_fails.reset();

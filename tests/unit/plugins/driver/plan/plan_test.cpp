@@ -121,7 +121,7 @@ TEST(DriverPlan, IsTheSameTheSecondTimeAndOnceTheDriverIsLoaded) {
 }
 
 // Files that apply leaves in an empty root must not change the next plan.
-TEST(DriverPlan, OfAnEmptyRootIsTheSameAfterItsFilesAreThere) {
+TEST(DriverPlan, OfAnEmptyRootIsTheSameAfterItsFilesExist) {
   const slipway::testing::TempDir root;
   const auto offline = [&] {
     return std::move(*open_host({.root = root.string(), .kernel = "6.1.0-50-amd64", .hardware = "assume"}));
@@ -212,7 +212,7 @@ TEST(DriverPlan, TellsDracutOfLaterKernelsToo) {
               HasSubstr("file /etc/dracut.conf.d/slipway-nvidia.conf\n"));
 }
 
-TEST(DriverPlan, MakesTheInitramfsAgainByDracutWhereUpdateInitramfsIsThereToo) {
+TEST(DriverPlan, RebuildsTheInitramfsByDracutWhenUpdateInitramfsExistsToo) {
   TestHost host;
   host.root().file("/usr/bin/dracut", "");
   host.root().file("/usr/sbin/update-initramfs", "");

@@ -47,7 +47,7 @@ TEST(NvmlLibrary, SaysWhereItLookedWhenThereIsNone) {
   EXPECT_THAT(to_text(nvml.error()), HasSubstr("usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"));
 }
 
-TEST(NvmlLibrary, NamesAFileThatIsNoLibrary) {
+TEST(NvmlLibrary, NamesAFileThatIsNotALibrary) {
   slipway::testing::FakeHost host;
   host.file("/usr/lib64/libnvidia-ml.so.1", "not an ELF file");
   const auto nvml = Nvml::open({.library = {.driver_root = host.root().string()}});

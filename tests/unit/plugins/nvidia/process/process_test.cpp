@@ -174,7 +174,7 @@ TEST(Process, HasANameThatATerminalDoesNotObey) {
   EXPECT_EQ(read_process(host, 7).name, "a?b?[2J?");
 }
 
-TEST(MountLines, AreReadWithAndWithoutWhatIsOptional) {
+TEST(MountLines, AreReadWithAndWithoutOptionalFields) {
   const auto mounts = parse_mounts(
       "1 0 8:1 / / rw,relatime shared:1 master:2 - ext4 /dev/sda1 rw\n"
       "2 1 0:22 /a /b\\040c ro - tmpfs none rw,size=4k\nnoise\n3 1 0:23 / /d\n");

@@ -360,7 +360,7 @@ TEST(CdiGenerate, SplitsGpusByWhetherTheirMemoryIsCoherent) {
   }
 }
 
-TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
+TEST(CdiGenerate, MakesOneSpecForEachInstalledFunction) {
   Machine machine;
   machine.host.device("/dev/infiniband/uverbs0", 231, 192)
       .device("/dev/infiniband/rdma_cm", 10, 58)

@@ -211,7 +211,7 @@ TEST(ShimSpecs, KnowADeviceUnderAllItsNames) {
       << "the name 0 is another device's by a folder that counts more";
 }
 
-TEST(ShimSpecs, NameBothFilesOfADeviceThatIsThereTwice) {
+TEST(ShimSpecs, NameBothFilesOfADuplicateDevice) {
   Specs specs;
   specs.add("/etc/cdi/a.json", spec_with(device("0")), 0);
   specs.add("/etc/cdi/b.json", spec_with(device("0")), 0);
