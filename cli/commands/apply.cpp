@@ -114,7 +114,7 @@ Status check_lock_file(const Options& options) {
   const auto folder = std::filesystem::absolute(options.lock).parent_path();
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
   Error error = system_error("write", options.lock, errno);
-  error.next = "name a file in a folder that is there, and that you may write to";
+  error.next = "name a file in an existing folder that you may write to";
   return error;
 }
 

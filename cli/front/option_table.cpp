@@ -35,7 +35,7 @@ const std::vector<CommandOption>& all_options() {
       {.name = "boot",
        .help = "apply, verify: use the active generation, as the units of a boot do; service: run it as its unit does"},
       {.name = "condition",
-       .help = "service, with --boot: only check whether its device is there, and exit with 0 or 1 (ExecCondition= of "
+       .help = "service, with --boot: only check whether its device exists, and exit with 0 or 1 (ExecCondition= of "
                "its unit)"},
       {.name = "dry-run",
        .help = "only shows what would be done; accept, apply, remove, repair and rollback then exit as `slipway plan` "

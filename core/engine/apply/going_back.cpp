@@ -75,7 +75,7 @@ Status go_back(ApplyRun& apply) {
     if (back && still_fails(*back, name)) component.reason += ", which does not work either";
     if (const auto others = applied_by_other_plugins(session, *former, {name}); back && others && !others->empty())
       component.reason +=
-          "; " + place + " was applied with " + others->front() + ", so that what the plugin itself changed stays";
+          "; changes that the plugin itself made stay, because " + place + " was applied with " + others->front();
     const std::string why = failing_text(failing_record(component, &result.findings[name]));
     failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
   }

@@ -141,8 +141,7 @@ std::string verify_unit_failure(const Host& host) {
 
 std::string late_verify_failure(const Host& host) {
   const std::string failure = failure_of(host, kLateVerifyUnit);
-  return failure.empty() ? ""
-                         : failure + ": something did not pass once a container engine or a node agent had started";
+  return failure.empty() ? "" : failure + ": a check failed after the start of a container engine or a node agent";
 }
 
 bool an_engine_starts(const Session& session, const HostSpec& spec) {

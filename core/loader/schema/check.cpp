@@ -175,7 +175,7 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
     const auto [other, is_first] = named_by.emplace(name, entry.key);
     if (name != entry.key && node.find(name) != nullptr)
       check.problems.add(entry.position, below(key, entry.key),
-                         "'" + entry.key + "' is the former name of '" + name + "', which is there too",
+                         "'" + entry.key + "' is the former name of '" + name + "', which is set too",
                          "keep one of the two");
     else if (!is_first)
       check.problems.add(entry.position, below(key, entry.key),

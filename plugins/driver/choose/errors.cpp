@@ -122,7 +122,7 @@ Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted
   Error error{ErrorCode::not_found,
               fmt::format("{} has no driver {}", wanted.source, wanted.version),
               kVersionKey,
-              fmt::format("write version: \"{}\", the nearest that is there, or build a package of {} with "
+              fmt::format("write version: \"{}\", the nearest existing one, or build a package of {} with "
                           "`slipway driver build`",
                           versions.front(), wanted.version),
               {{"versions", first_few(versions, kShownNames)}}};

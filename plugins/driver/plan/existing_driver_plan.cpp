@@ -73,7 +73,7 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
   if (!agrees) return cannot_keep(settings, facts.existing);
   Plan plan;
   plan.note(
-      fmt::format("driver {} that is there is kept as it is ({}); slipway loads it and makes its nodes, and installs "
+      fmt::format("the existing driver {} is kept ({}); slipway loads it and makes its nodes, and installs "
                   "nothing",
                   *versions.begin(), facts.existing.front().what));
   if (!settings.parameters.empty())

@@ -123,7 +123,7 @@ class Changes {
     return outcomes;
   }
 
-  /// One command resets all of them; only the first outcome has it.
+  /// One command resets all GPUs; only the first outcome names it.
   void report_resets_together(std::vector<Outcome>& outcomes) const {
     std::vector<Gpu> gpus;
     std::vector<std::string> refusals;

@@ -35,7 +35,7 @@ Result<std::string> read_input(const std::string& file) {
   auto text = file == "-" ? read_all(STDIN_FILENO, shown_name(file), kLongestConfig) : read_named(file, kLongestConfig);
   if (text) return text;
   Error error = std::move(text).error();
-  if (error.next.empty()) error.next = "name a file that is there and can be read";
+  if (error.next.empty()) error.next = "name an existing file that can be read";
   return error;
 }
 

@@ -22,7 +22,7 @@ Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tri
     return Error{.code = ErrorCode::invalid,
                  .what = choice.named + " is missing",
                  .where = "SLIPWAY_NVML",
-                 .next = "name a library that is there, or unset the variable"};
+                 .next = "name an existing library, or unset the variable"};
   Error error{
       .code = ErrorCode::not_found,
       .what = std::string(kSoname) + " is missing: no NVIDIA driver is installed",

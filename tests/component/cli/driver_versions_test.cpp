@@ -155,7 +155,7 @@ TEST_F(DriverVersions, ThatTheLockDoesNotPinAreRefusedWithLocked) {
   want("550", kVersions);
   const Ran plan = root.run({"plan", "--locked"});
   EXPECT_EQ(plan.code, 1);
-  EXPECT_THAT(plan.out + plan.err, HasSubstr("once without --locked: with --lock FILE it writes"));
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("once with --lock FILE and without --locked: it adds"));
   EXPECT_THAT(plan.out + plan.err, Not(HasSubstr("tag_prefix")));
 }
 

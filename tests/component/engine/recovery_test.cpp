@@ -214,7 +214,7 @@ TEST(Boot, ThatDoesNotPassOnceKubeletRunsIsNamed) {
     EXPECT_THAT(host.slipway({command}).out,
                 HasSubstr("warning  slipway-boot.verify-late: slipway-verify-late.service has failed"));
   EXPECT_THAT(host.slipway({"status"}).out,
-              HasSubstr("something did not pass once a container engine or a node agent"));
+              HasSubstr("a check failed after the start of a container engine or a node agent"));
   EXPECT_THAT(host.slipway({"verify", "--boot"}).out, Not(HasSubstr("verify-late")));
 }
 

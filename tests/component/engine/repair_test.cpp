@@ -265,7 +265,7 @@ TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnApplyLeavesItsFiles) {
   EXPECT_TRUE(fs::exists(host.path("etc/probe.conf")));
 }
 
-TEST_F(RepairOf, RecordsThatAreNotFilesOpensNone) {
+TEST_F(RepairOf, RecordsThatAreNotFilesDoesNotOpenThem) {
   fs::remove(host.path(record));
   ASSERT_EQ(::mkfifo(host.path(record).c_str(), 0600), 0);
   expect_refusals("/" + record);

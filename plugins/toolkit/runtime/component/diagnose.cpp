@@ -68,7 +68,7 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
   for (const ContainerdKind& usual : containerd_kinds()) {
     if (usual.name != kind || usual.config == config || !host.exists(usual.config)) continue;
     findings.add({Finding::Status::warning, "runtime.other-config",
-                  title + " is started with " + config + "; " + usual.config + " is there and not read",
+                  title + " is started with " + config + "; " + usual.config + " exists but is not read",
                   "change " + config + "; what others write to " + usual.config + " has no effect"});
   }
 }
@@ -81,9 +81,9 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   if (facts.value("snap", false) && !at_path(runtimes, {"nvidia"}).is_object())
     findings.add({Finding::Status::warning, "runtime.docker-snap",
                   "Docker is installed as a snap, and " + config +
-                      " has no runtime nvidia, which the snap registers there by itself where it finds a driver: its "
-                      "containers get no GPUs",
-                  "once the driver is there, `snap stop docker` and `snap start docker`; `snap logs "
+                      " has no runtime nvidia, which the snap registers when it finds a driver: its containers get "
+                      "no GPUs",
+                  "once the driver is loaded, `snap stop docker` and `snap start docker`; `snap logs "
                   "docker.nvidia-container-toolkit` says what it found"});
   if (runtimes.is_object())
     for (const auto& [name, runtime] : runtimes.items())

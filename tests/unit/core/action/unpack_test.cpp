@@ -107,7 +107,7 @@ TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
   EXPECT_TRUE(drop_unused_layers(fs, "driver").ok());
 }
 
-TEST_F(UnpackAction, AStageThatACrashInterruptedIsDoneAfresh) {
+TEST_F(UnpackAction, AStageThatACrashInterruptedIsRepeated) {
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
   root.put(kStore + "/.staging-sha256-" + digest_hex(userspace) + "/half", "written");
   apply(desired());

@@ -270,7 +270,7 @@ TEST(HostSpec, AcceptsFormerKeysAndNamesTheNewOnes) {
                                       "/h/host.yaml:6:21: the key 'path' in acme is deprecated: write level"}));
   const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
   ASSERT_FALSE(both.ok());
-  EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is there too");
+  EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is set too");
 
   const Plugins twice =
       plugins_of("component: acme\npurpose: x\nspec:\n  level: {type: integer, formerly: [mode, grade]}\n");

@@ -130,8 +130,9 @@ void AsideFolders::report_lasting(Clock::time_point now) {
     if (folder.told || now - folder.since <= kLasting) continue;
     folder.told = true;
     log_("warning", path +
-                        " cannot be removed: pods keep writing to it, or keep it in use (end the pods that used MPS "
-                        "before its daemon was last started: it is removed then, or at a reboot)");
+                        " cannot be removed, because pods write to it or use it: it is removed after the pods that "
+                        "used MPS before the "
+                        "last start of its daemon have ended, or at a reboot");
   }
 }
 

@@ -154,7 +154,7 @@ TEST_F(ChooseVersionTest, NamesTheExistingAndTheNearestVersions) {
             "  versions: 535.261.03, 580.82.07\n"
             "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-50-amd64\n"
             "  found: 580.82.07 open debian12 x86_64: kernels 6.1.0-50-amd64\n"
-            "  do:    write version: \"535.261.03\", the nearest that is there, or build a package of 550.54.14 with "
+            "  do:    write version: \"535.261.03\", the nearest existing one, or build a package of 550.54.14 with "
             "`slipway driver build`\n");
 }
 

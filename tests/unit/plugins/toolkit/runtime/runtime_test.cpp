@@ -35,7 +35,7 @@ TEST(RuntimeContainerd, InheritsTheDefaultHandlerInEachVersionOfTheConfiguration
   }
 }
 
-TEST(RuntimeContainerd, StartsAConfigurationOfTheEnginesVersionWhereThereIsNone) {
+TEST(RuntimeContainerd, CreatesAMissingConfigurationInTheEnginesVersion) {
   FakeHost host;
   install(host, "containerd", "containerd.io", "1.7.25-1");
   EXPECT_EQ(set_of(host, runtime_spec())["version"], 2);
