@@ -144,7 +144,7 @@ Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& a
   Sandbox request;
   request.root = folder;
   request.tools = std::move(program.files);
-  // The root's preloads are for its own programs; this machine's linker gets an empty file, or none.
+  // The root's preloads are only for its own programs: this machine's linker sees an empty ld.so.preload, or none.
   constexpr const char* kPreload = "/etc/ld.so.preload";
   if (root.root().resolve(kPreload)) request.binds.push_back({"/dev/null", kPreload, true});
   request.name = "this machine's " + argv.front();

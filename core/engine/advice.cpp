@@ -108,7 +108,7 @@ std::string edit_remedies(const std::vector<std::string>& paths) {
          " the new state";
 }
 
-std::string what_with_file(const Error& error) {
+std::string text_with_file(const Error& error) {
   const bool names_file = error.where.starts_with('/') && error.what.find(error.where) == std::string::npos;
   return names_file ? error.where + ": " + error.what : error.what;
 }

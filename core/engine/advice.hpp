@@ -31,7 +31,7 @@ bool keeps_edits(const std::string& text);
 std::string edit_remedies(const std::vector<std::string>& paths);
 
 /// The failure, with the file and the position where the error names them: "/etc/a.toml:3:5: it is not TOML".
-std::string what_with_file(const Error& error);
+std::string text_with_file(const Error& error);
 
 /// Adapts a plugin's advice to this root. A plugin knows nothing about other roots, so the root's programs are also
 /// named as they are run from here ("`depmod -b /srv/rootfs 6.1`").

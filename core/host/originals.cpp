@@ -58,7 +58,7 @@ Result<Fd> Originals::open(const std::string& digest) const {
       ErrorCode::corrupt,
       "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") + ", so the file cannot be restored",
       path,
-      "run `slipway repair`: it says which file that was, and a removal then goes on without it",
+      "run `slipway repair`: it names the file, and a later removal skips it",
       {}};
 }
 

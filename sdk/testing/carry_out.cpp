@@ -86,7 +86,7 @@ class ActionRunner {
     if (before && *before) return std::string("holds");
     SLIPWAY_CHECK(run(action, host_, "argv"));
     SLIPWAY_TRY(after, succeeds(host_, words(action, "check")));
-    if (!after) return defect(action, "is done, and its check says that it is not");
+    if (!after) return defect(action, "was carried out, but its check reports that it is not done");
     return std::string("done");
   }
 

@@ -111,8 +111,8 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
   return {};
 }
 
-/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: their
-/// output is removed too, or as outdated as after a removal by hand.
+/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: it
+/// removes their output, or leaves it as outdated as a removal by hand does.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})

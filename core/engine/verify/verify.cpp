@@ -90,7 +90,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
   return Finding{Finding::Status::warning, finding,
                  "it is installed, but this host has nothing for it to do: " + facts->why_not(),
-                 "nothing, where this host should have none; else see whether the kernel finds the device (`lspci`), "
+                 "do nothing if this host should have no such device; else check that the kernel finds it (`lspci`), "
                  "or run `slipway remove " +
                      name + "`"};
 }
@@ -201,7 +201,7 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 /// Returns the finding for a component that cannot be checked: its plugin, which knows its own actions, is missing or
 /// crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
-  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + what_with_file(error),
+  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + text_with_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
@@ -282,7 +282,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {
-      all[name].fail(name + ".verify", what_with_file(findings.error()), findings.error().next);
+      all[name].fail(name + ".verify", text_with_file(findings.error()), findings.error().next);
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);

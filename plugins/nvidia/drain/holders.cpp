@@ -188,10 +188,10 @@ class Search {
     return {.process = {},
             .holds = affected.text,
             .kind = DeviceHolder::Kind::unseen,
-            .problem = fmt::format("slipway looks at {} open files of a user and at {} in all, which was too few for "
-                                   "the user {}; the most has {}",
+            .problem = fmt::format("the search stops after {} open files of one user and {} in all, before the last "
+                                   "ones of the user {}; {} has the most",
                                    limits.of_user, limits.in_all, unseen.uid, most),
-            .next = "end what has so many files open: " + most};
+            .next = "stop the process with so many open files: " + most};
   }
 
   nvml::Nvml& nvml_;

@@ -54,7 +54,7 @@ TEST_F(Failing, IsReportedByEachApplyUntilItWorks) {
 
 // A driver for another kernel needs only a reboot; earlier components that need the driver failed: the apply exited
 // with 1, not 4.
-TEST_F(Failing, IsNotAComponentThatWaitsForAnotherOnesReboot) {
+TEST_F(Failing, ExcludesAComponentThatWaitsForTheRebootOfAnother) {
   host.live = true;
   const std::string marker = host.folder().at("rebooted").string();
   host.spec("    probe: {custom: reboots, marker: " + marker + "}\n    follower: {}\n    bystander: {}\n");

@@ -81,7 +81,7 @@ TEST(CarryOut, NamesActionsWithoutEffect) {
   const auto end = carry_out(Switch(), plan, host);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().code, ErrorCode::plugin_defect);
-  EXPECT_EQ(end.error().what, "exec acme is done, and its check says that it is not");
+  EXPECT_EQ(end.error().what, "exec acme was carried out, but its check reports that it is not done");
 }
 
 class OnlyOnce final : public Switch {

@@ -101,7 +101,7 @@ TEST_F(SimCosts, AreBurntByTheCall) {
   EXPECT_LT(all, 20 * 1500);
 }
 
-TEST_F(SimCosts, BeyondTheProcessorTimeAreSlept) {
+TEST_F(SimCosts, SleepForTheTimeBeyondTheProcessorTime) {
   open("h100x1,costs=h100-580");
   const nvmlDevice_t gpu = library_.gpu(0);
   unsigned value = 0;

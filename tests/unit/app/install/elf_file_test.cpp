@@ -105,7 +105,7 @@ TEST(OfferedLibrary, WithInvalidRecordsIsReadOnce) {
     EXPECT_THAT(offered(library_of({"A_1", "A_2"}, next))->offered, ::testing::ElementsAre("A_1")) << next;
 }
 
-TEST(OfferedLibrary, HasNoMoreVersionsThanAnyLibraryHas) {
+TEST(OfferedLibrary, IsRefusedWithTooManyVersions) {
   std::vector<std::string> versions;
   for (int i = 0; i < 9000; ++i) versions.push_back("V_" + std::to_string(i));
   EXPECT_EQ(offered(library_of(versions, kWhole))->offered.size(), 4096U);

@@ -19,7 +19,7 @@ TEST(ToolWords, AreReadAsComponentAndToolOrAsPluginComponentAndTool) {
   EXPECT_THAT(ways[1].rest, ElementsAre("generate", "--output", "x"));
 }
 
-TEST(ToolWords, AreLeftToSlipwayWithItsOptions) {
+TEST(ToolWords, WithOptionsOfSlipwayAreLeftToSlipway) {
   EXPECT_THAT(tool_words({}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd"}), IsEmpty());
   EXPECT_THAT(tool_words({"--help", "labels"}), IsEmpty());

@@ -85,10 +85,10 @@ TEST(Advice, ForAnImageThatIsTheRootHasNoOptionThatPauseLacks) {
 // Earlier `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
-  EXPECT_EQ(what_with_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
-  EXPECT_EQ(what_with_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
+  EXPECT_EQ(text_with_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
+  EXPECT_EQ(text_with_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
             "cannot read /etc/a.toml");
-  EXPECT_EQ(what_with_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
+  EXPECT_EQ(text_with_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
 }
 
 TEST(Advice, IsNotRepeated) {

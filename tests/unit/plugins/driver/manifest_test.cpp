@@ -76,7 +76,7 @@ TEST(OwnManifests, HaveWordsForEveryPattern) {
   EXPECT_GE(seen, 6U);
 }
 
-TEST(DriverManifest, GivesSettingsFromASourceAlone) {
+TEST(DriverManifest, NeedsOnlyASource) {
   const auto spec = section_of({{"source", "oci://registry:5000/nvidia/driver"}});
   ASSERT_TRUE(spec) << to_text(spec.error());
   const auto settings = read_settings(*spec);

@@ -220,8 +220,8 @@ TEST_F(Holders, MayBeAProcessWithTooManyOpenFilesToCheck) {
     EXPECT_EQ(holders[0][0].kind, DeviceHolder::Kind::unseen);
     EXPECT_THAT(to_text(holders[0][0]),
                 AllOf(HasSubstr("a process, perhaps, on GPU 0: "),
-                      HasSubstr("for the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));
-    EXPECT_THAT(how_to_end(holders[0]), HasSubstr("end what has so many files open: hoarder (pid 71)"));
+                      HasSubstr("of the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));
+    EXPECT_THAT(how_to_end(holders[0]), HasSubstr("stop the process with so many open files: hoarder (pid 71)"));
     EXPECT_THAT(holders[1], IsEmpty()) << "nothing is taken from anybody there";
   }
 }
