@@ -115,8 +115,8 @@ class Running {
     const std::string& name = name_of(request_);
     Error error{ErrorCode::io, {}, request_.root, {}, {}};
     if (exceeded_ == ExceededLimit::memory) {
-      error.what = name + " ran out of memory, of which programs of a root may use " +
-                   mib(request_.limits.memory_bytes) + " here";
+      error.what =
+          name + " ran out of memory: programs of a root may use " + mib(request_.limits.memory_bytes) + " here";
       error.next = "give this machine more memory, or do this on one that has more";
     } else if (exceeded_ == ExceededLimit::processes) {
       error.what = name + " started more than the " + std::to_string(request_.limits.processes) +

@@ -66,7 +66,7 @@ Result<int> newest_generation(const StateDir& state) {
 
 Result<Repair> repair_of(Session& session, const std::string& name, const std::string& problem,
                          const std::map<std::string, Ownership>& owned) {
-  Repair repair{name, problem, aside_of(session, name), "nothing takes its place"};
+  Repair repair{name, problem, aside_of(session, name), "it is not replaced"};
   if (name == "format") {
     repair.text = StateDir::own_format();
     repair.outcome = "slipway writes a new one";
@@ -89,7 +89,7 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
                   " becomes active: if you want another state, apply your spec before the next boot, which applies " +
                   place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
-    repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
+    repair.outcome = "it is not replaced: slipway makes no record with so long a name";
   } else if (name.starts_with("components/")) {
     Ownership lost;
     lost.component = name.substr(name.find('/') + 1);

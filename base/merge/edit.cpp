@@ -246,7 +246,8 @@ Result<std::string> set_back(const File& file, const std::string& bytes, const K
 }
 
 /// Removes the outermost object that contained only our values, else the key itself.
-Result<std::string> take_out(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
+Result<std::string> remove_key(const File& file, const std::string& bytes, const KeyRecord& record,
+                               const Json& wanted) {
   Key key = record["key"];
   while (key.size() > 1) {
     const Key above(key.begin(), key.end() - 1);
@@ -262,7 +263,7 @@ Result<std::string> undo_one(const File& file, const std::string& bytes, const J
                              const KeyRecord& record) {
   const Json wanted = undone_value(document, record);
   if (auto exact = reversed(file, bytes, record, wanted)) return *exact;
-  return record.contains("was") ? set_back(file, bytes, record, wanted) : take_out(file, bytes, record, wanted);
+  return record.contains("was") ? set_back(file, bytes, record, wanted) : remove_key(file, bytes, record, wanted);
 }
 
 bool is_text_in(const Json& object, const char* name) { return object.contains(name) && object[name].is_string(); }

@@ -311,7 +311,7 @@ void Supervisor::handle_request(int client, const std::string& op) {
     quiesce_tracker_.release(client);
     return control_.answer(client, {{"ok", true}});
   }
-  const Error unknown{ErrorCode::unsupported, "a service does not know '" + op + "'", {}, {}, {}};
+  const Error unknown{ErrorCode::unsupported, "a service has no operation '" + op + "'", {}, {}, {}};
   control_.answer(client, {{"ok", false}, {"error", to_json(unknown)}});
 }
 

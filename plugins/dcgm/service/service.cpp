@@ -52,8 +52,8 @@ constexpr std::chrono::seconds kDriverAgain{1};  // interval of the retry while 
 constexpr std::chrono::seconds kPortAgain{5};
 constexpr std::chrono::seconds kSlowLook{10};  // interval for changes without an event: rules that expire, certificates
 // Shortest time between samples that events cause, and the longest when events keep coming.
-constexpr std::chrono::seconds kEventsApart{1};
-constexpr std::chrono::seconds kEventsApartMost{60};
+constexpr std::chrono::seconds kMinEventInterval{1};
+constexpr std::chrono::seconds kMaxEventInterval{60};
 
 /// Shortest time between two questions: they come with samples, and kubelet allows a hundred a second for all its
 /// clients.
@@ -157,7 +157,7 @@ class DcgmService final : public Service {
       const bool samples = !due.empty() || (!last_.problem.empty() && begun >= sampled_at_ + kDriverAgain);
       if (samples) {
         attribution.ask();
-        if (!std::exchange(event_sample_, std::nullopt)) event_pause_ = kEventsApart;
+        if (!std::exchange(event_sample_, std::nullopt)) event_pause_ = kMinEventInterval;
         sampled_at_ = begun;
         const bool with_page = page && page->is_due(begun);
         last_ = sampler.sample(counters, {.details = with_page, .due = due});
@@ -241,7 +241,7 @@ class DcgmService final : public Service {
     };
     if (event_sample_ || (!news.states && std::ranges::none_of(news.xids, counts))) return;
     event_sample_ = sampled_at_ + event_pause_;
-    event_pause_ = std::min<std::chrono::seconds>(2 * event_pause_, kEventsApartMost);
+    event_pause_ = std::min<std::chrono::seconds>(2 * event_pause_, kMaxEventInterval);
   }
 
   static Schedule::Intervals all_intervals(const Counters& counters, std::chrono::milliseconds interval) {
@@ -440,7 +440,7 @@ class DcgmService final : public Service {
   Schedule schedule_;
   Clock::time_point sampled_at_;
   std::optional<Clock::time_point> event_sample_;  ///< time of a sample that an event requested
-  std::chrono::seconds event_pause_ = kEventsApart;
+  std::chrono::seconds event_pause_ = kMinEventInterval;
   bool made_page_ = false;
   std::optional<FileWatch> files_;
   std::optional<EnginePoller> engine_;

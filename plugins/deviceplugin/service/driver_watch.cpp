@@ -13,7 +13,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-constexpr std::chrono::seconds kLookAtRest{10};
+constexpr std::chrono::seconds kQuietLookInterval{10};
 /// Interval while a GPU is unhealthy, since its fault may expire, or if NVML has no events.
 constexpr std::chrono::seconds kLookOften{2};
 constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from one check to the next
@@ -198,7 +198,7 @@ void DriverWatch::look(Moment now) {
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
   next_silent_ = silent_again_.empty() ? Moment::max() : right_now() + kAskSilentGpus;
-  next_look_ = right_now() + kLookAtRest;
+  next_look_ = right_now() + kQuietLookInterval;
   watch_events(*inventory, right_now());
   const bool at_rest = book_.all_well() && silent_again_.empty() && (events_ || gpus_.empty());
   if (!at_rest) next_look_ = std::min<Moment>(next_look_, right_now() + kLookOften);

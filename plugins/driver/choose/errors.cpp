@@ -150,10 +150,10 @@ Error no_package(const std::vector<Package>& packages, const Wanted& wanted, con
               {{"asked", fmt::format("in {} for {}", wanted.source, looked_for(wanted))}}};
   add_existing_packages(packages, wanted, error);
   if (source != nullptr)
-    error.details.emplace_back("found", "a source package of it, which precompiled: require forbids to compile");
+    error.details.emplace_back("found", "a source package of it, but `precompiled: require` forbids compiling it");
   else if (wanted.precompiled == Precompiled::never)
-    error.details.emplace_back("found", "no source package that fits, which precompiled: never asks for");
-  error.next = edit_remedies(packages, wanted, source != nullptr ? "allow compiling with precompiled: prefer" : "");
+    error.details.emplace_back("found", "no matching source package, which `precompiled: never` requires");
+  error.next = edit_remedies(packages, wanted, source != nullptr ? "allow compiling with `precompiled: prefer`" : "");
   return error;
 }
 

@@ -72,7 +72,7 @@ Status check_one(const std::string& above, std::string_view wanted, const std::s
                .where = place,
                .next = "check the files there; if all of them are yours, `" +
                        (owned ? "chown " + std::to_string(::geteuid()) + " " : std::string("chmod go-w ")) + place +
-                       "`; if not, take a root of your own"};
+                       "`; otherwise use a root of your own"};
 }
 
 constexpr int kMostOwnerLinks = 40;  // the kernel's limit

@@ -178,7 +178,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimit) {
   const Error forks = refused("forks", "300");
   EXPECT_THAT(forks.what, ::testing::HasSubstr("started more than the 60 processes")) << to_text(forks);
   const Error memory = refused("memory", "400");
-  EXPECT_THAT(memory.what, ::testing::HasSubstr("ran out of memory, of which programs of a root may use 128 MiB"));
+  EXPECT_THAT(memory.what, ::testing::HasSubstr("ran out of memory: programs of a root may use 128 MiB"));
   const Error print = refused("print", "40");
   EXPECT_THAT(print.what, ::testing::HasSubstr("printed more than 1 MiB and was stopped"));
   for (const Error* each : {&forks, &memory, &print}) EXPECT_EQ(each->code, ErrorCode::io);

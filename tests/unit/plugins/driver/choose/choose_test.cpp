@@ -89,8 +89,8 @@ TEST_F(ChooseTest, ExplainsAMissingPackageWhenCompilingIsForbidden) {
       "  asked: in oci://registry:5000/nvidia/driver for driver 535.261.03, open or proprietary modules, kernel "
       "6.1.0-54-amd64, debian12 x86_64\n"
       "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-53-amd64, 6.1.0-47-amd64, 6.12.107+deb12-amd64\n"
-      "  found: a source package of it, which precompiled: require forbids to compile\n"
-      "  do:    allow compiling with precompiled: prefer, or boot a kernel that has a package: once 6.1.0-53-amd64 "
+      "  found: a source package of it, but `precompiled: require` forbids compiling it\n"
+      "  do:    allow compiling with `precompiled: prefer`, or boot a kernel that has a package: once 6.1.0-53-amd64 "
       "is installed, `slipway apply --kernel 6.1.0-53-amd64` prepares the driver for it, or build a package for "
       "kernel 6.1.0-54-amd64 (`slipway driver build --help` says how)\n");
 }

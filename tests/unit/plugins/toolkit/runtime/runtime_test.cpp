@@ -283,7 +283,7 @@ TEST(RuntimePodman, NeedsAFileOnlyForARuntimeProgram) {
             (Json{{"engine", {{"runtimes", {{"nvidia", {"/usr/bin/nvidia-container-runtime"}}}}}}}));
 }
 
-TEST(RuntimeLowLevel, StaysTheProgramThatTheDefaultHandlerStarted) {
+TEST(RuntimeLowLevel, KeepsTheProgramOfTheFormerDefaultHandler) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.6.20");
   host.file("/usr/bin/slipway-runtime", "x", 0755);
