@@ -100,7 +100,7 @@ void add_result(const Result<ApplyResult>& result, Json& event) {
   if (result->error) event["error"] = result->error->what;
 }
 
-bool is_taken_away(const PlannedRun& run) {
+bool was_removed(const PlannedRun& run) {
   return std::ranges::any_of(
       run.components, [](const PlannedComponent& component) { return component.state == ComponentState::removed; });
 }
@@ -131,7 +131,7 @@ Result<ApplyResult> applied_to_image(Session& session, const ChangeRequest& requ
   auto result = change();
   if (!result) return result;
   const bool counts =
-      result->changed && (result->generation != before.value_or(0) || is_taken_away(result->run) ||
+      result->changed && (result->generation != before.value_or(0) || was_removed(result->run) ||
                           std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
                             return component.state == ComponentState::changed;
                           }));

@@ -22,7 +22,7 @@ Result<GpuManagers> read_gpu_managers(const Host& host) {
   const bool good = file.is_object() && file.value("kind", Json()) == Json("GpuManagers") &&
                     file.value("default", Json()).is_string() && file.value("gpus", Json(Json::object())).is_object();
   const Error corrupt{.code = ErrorCode::corrupt,
-                      .what = "this file, which says which component manages which GPU, has an unknown form",
+                      .what = "this file, which assigns GPUs to components, has an unknown format",
                       .where = kManagersFile,
                       .next = "`slipway apply` writes a new one"};
   if (!good) return corrupt;

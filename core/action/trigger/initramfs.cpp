@@ -20,7 +20,7 @@ Error making_failed(const ToolEnd& end, const std::string& release, const Initrd
                             "correct what the tool names, then run `slipway apply` again, before the next boot");
   if (error.code == ErrorCode::no_space && !work.images.empty())
     error.next = "free some space in " + folder_of_image(work.images.front()) +
-                 " and in memory (/tmp is there), then run `slipway apply` again";
+                 " and in memory (which holds /tmp), then run `slipway apply` again";
   return error;
 }
 

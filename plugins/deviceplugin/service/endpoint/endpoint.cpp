@@ -80,7 +80,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     serve_back_off_ = {};
   }
   if (!folder) return wait_for(paths_.folder);
-  if (is_taken_away_ && !kubelet_is_another()) {
+  if (socket_was_removed_ && !kubelet_is_another()) {
     if (!file_id(context_.root, paths_.kubelet_socket) && !paths_.kubelet_socket.empty()) return;
     if (now < next_serve_) return wake_at(next_serve_);
   }
@@ -96,7 +96,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     return wake_at(next_serve_);
   }
   server_ = std::move(*server);
-  is_taken_away_ = false;
+  socket_was_removed_ = false;
   serve_back_off_ = {};
   problem_.clear();
   shown_ = list;
@@ -119,7 +119,7 @@ void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
   former_->end_streams();
   close_limit_ = now + kCloseLimit;
   is_registered_ = false;
-  is_taken_away_ = true;
+  socket_was_removed_ = true;
   next_serve_ = now + kWipeLimit;
   quick_tries_ = 0;
   next_try_ = now;

@@ -24,9 +24,9 @@ std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const In
   if (spec.text("driver_root") != "auto" || !wanted.is_string() || wanted == found) return std::nullopt;
   return Error{ErrorCode::not_found,
                "the component driver installs the driver below " + wanted.get<std::string>() +
-                   ", and so far there is one below " + found,
+                   ", but the present driver is below " + found,
                "spec.components.cdi.driver_root",
-               "name the root to use: driver_root, or take one of the two drivers away",
+               "set driver_root to the root to use, or remove one of the two drivers",
                {}};
 }
 

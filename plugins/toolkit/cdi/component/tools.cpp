@@ -158,13 +158,14 @@ CdiTools::CdiTools()
             "prints the devices of the CDI specs that engines find",
             {.about = "Prints the devices that engines find, one on a line. Files that engines refuse, and devices "
                       "that two files of one folder have, are named on standard error: engines ignore these.",
-             .options = {{.name = "spec-dir",
-                          .value = "DIR",
-                          .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter outranks "
-                                  "the former)",
-                          .variables = {"NVIDIA_CTK_CDI_SPEC_DIRS"},
-                          .repeats = true},
-                         form()},
+             .options =
+                 {{.name = "spec-dir",
+                   .value = "DIR",
+                   .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter has priority over "
+                           "the former)",
+                   .variables = {"NVIDIA_CTK_CDI_SPEC_DIRS"},
+                   .repeats = true},
+                  form()},
              .examples = {"slipway cdi list", "slipway cdi list --spec-dir ./cdi -o json"},
              .last_counts = true},
             run_list},

@@ -149,7 +149,7 @@ std::string answer_under(const std::string& address, const std::string& host) {
   return rest_of(fd);
 }
 
-TEST(HttpListener, AnswersNoForeignNameUnderAnyAddress) {
+TEST(HttpListener, RefusesForeignHostNamesAtEachAddress) {
   constexpr int kNoNetwork = 77;
   for (const auto& [host, wanted] : {std::pair("evil.example", "421"), std::pair("192.0.2.2:9400", "secret")}) {
     const pid_t child = ::fork();

@@ -64,7 +64,7 @@ TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
   }
 }
 
-TEST(CdiNeeds, OfImexChannelsAreAnErrorOnlyWhereNoModeMakesTheirSpec) {
+TEST(CdiNeeds, OfImexChannelsAreAnErrorOnlyWithoutAModeThatMakesTheirSpec) {
   const std::string config = kCdi + "imex: {channelIDs: [0]}\n";
   EXPECT_THAT(refused(config, cdi_says("nvidia.com/gpu")),
               AllOf(HasSubstr("add imex to spec.components.cdi.modes"), HasSubstr("config.imex.channelIDs")));

@@ -243,7 +243,7 @@ TEST(AllocationReaders, ExplainPossibleOmissions) {
   found = reader.read();
   EXPECT_EQ(
       found.incomplete,
-      "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has an unknown form");
+      "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has an unknown format");
   host.file(file, R"({"Data": {"PodDeviceEntries": [{"PodUID": "u", "ContainerName": "c", "ResourceName": "r",
       "DeviceIDs": ["GPU-1"]}]}})");
   found = reader.read();

@@ -60,7 +60,7 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   ASSERT_FALSE(early.ok());
   EXPECT_EQ(early.error().code, ErrorCode::not_found) << "by which the core asks again later";
   EXPECT_THAT(early.error().what,
-              HasSubstr("installs the driver below /, and so far there is one below " + kContainer));
+              HasSubstr("installs the driver below /, but the present driver is below " + kContainer));
   EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of("/"), inputs)), 1U);
   EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of(kContainer), Inputs())), 1U);
   EXPECT_EQ(specs_in(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)), 1U) << "the spec says so";
