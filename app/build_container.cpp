@@ -95,10 +95,11 @@ std::vector<std::string> signs_of_a_build(const std::string& machine) {
 Error asks_for_image_or_live(const std::vector<std::string>& signs) {
   return Error{
       ErrorCode::usage,
-      "is / an image that is being built, or a machine that runs? It looks like a build: " + joined(signs),
+      "slipway cannot tell whether / is an image that is being built or a running machine. It looks like a build: " +
+          joined(signs),
       "command line",
       "say `--image` in a container build (and `--kernel RELEASE`, unless the image has exactly one kernel), or "
-      "`--live` on a machine that runs",
+      "`--live` on a running machine",
       {}};
 }
 

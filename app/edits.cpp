@@ -50,9 +50,9 @@ Status check_replaced(const std::optional<std::vector<std::string>>& paths, cons
   for (const std::string& path : *paths)
     if (!is_replaced(run, path))
       return Error{ErrorCode::not_found,
-                   path + " has no edit that is kept, so there is none to replace",
+                   path + " has no kept edit to replace",
                    "command line",
-                   suggestion(path, kept_paths(run), "`slipway plan` lists the edits that are kept"),
+                   suggestion(path, kept_paths(run), "`slipway plan` lists the kept edits"),
                    {}};
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// app/edits.hpp - the users' edits that are kept: of owned things, and in a plan.
+// app/edits.hpp - the users' kept edits: of owned things, and in a plan.
 #pragma once
 
 #include <optional>

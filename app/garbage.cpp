@@ -49,7 +49,7 @@ std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
 Status check_nothing_is_open(core::Session& session) {
   if (!core::journal_exists(session)) return {};
   return Error{ErrorCode::conflict,
-               "an apply of this root was cut off; what it may need to be undone stays",
+               "an apply of this root was cut off; everything that undoing it may need is kept",
                std::string(core::kStateDir),
                "`slipway apply` finishes or undoes it, then run `slipway gc` again",
                {}};
@@ -80,8 +80,8 @@ Status expect_no_layout(const RootDir& cache) {
                    cache.folder() + " is a package layout, not a cache: it has the file " + file +
                        ", so nothing in it is removed",
                    cache.folder(),
-                   "name the folder where downloads are kept, `slipway gc --cache DIR`; without --cache it is this "
-                   "machine's own",
+                   "name the folder of the downloads with `slipway gc --cache DIR`; without --cache, gc uses this "
+                   "machine's own cache",
                    {}};
   return {};
 }
@@ -93,10 +93,11 @@ Status expect_only_ours(const RootDir& cache) {
   const std::string& place = ours.error().where;
   return Error{
       ErrorCode::denied,
-      "others than root and you may write to " + place + ", so nothing in the cache " + cache.folder() + " is removed",
+      "users other than root and you may write to " + place + ", so nothing in the cache " + cache.folder() +
+          " is removed",
       place,
-      "look at what is there, and whose it is: `ls -la " + place +
-          "`; take the right to write from others (`chown`, `chmod go-w`), or run `slipway gc` as its owner",
+      "see who owns the files there (`ls -la " + place +
+          "`); take write access away from other users (`chown`, `chmod go-w`), or run `slipway gc` as their owner",
       {}};
 }
 
@@ -117,9 +118,9 @@ Result<Fd> open_downloads(const std::string& folder) {
     if (!next && (errno == ENOTDIR || errno == ELOOP))
       return Error{
           ErrorCode::invalid,
-          path + " is a link or no folder, so nothing of the cache is removed",
+          path + " is a link, or not a folder, so nothing in the cache is removed",
           path,
-          "find out who made it, and remove it; to have the cache elsewhere, make " + folder + " itself the link",
+          "find out who made it, and remove it; to keep the cache elsewhere, make " + folder + " itself the link",
           {}};
     if (!next) return system_error("open", path, errno);
     opened = std::move(next);

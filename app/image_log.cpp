@@ -28,7 +28,7 @@ Result<std::string> text_of(const RootDir& root, int age) {
   return text || text.error().code != ErrorCode::not_found ? text : Result<std::string>(std::string());
 }
 
-/// Adds the newest events of a log, newest first, up to `most`.
+/// Adds the newest events of a log, newest first, at most `most`.
 void add_newest(std::string_view text, std::size_t most, std::vector<Json>& events) {
   while (!text.empty() && events.size() < most) {
     const std::size_t start = text.rfind('\n') + 1;  // 0 when there is no line end

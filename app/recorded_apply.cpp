@@ -89,7 +89,7 @@ Json changed_components(const core::PlannedRun& run) {
 
 void add_result(const Result<core::ApplyResult>& result, Json& event) {
   if (!result) {
-    event["result"] = result.error().code == ErrorCode::locked ? "another was at work" : "failed";
+    event["result"] = result.error().code == ErrorCode::locked ? "another slipway was running" : "failed";
     event["error"] = result.error().what;
     return;
   }
@@ -100,7 +100,7 @@ void add_result(const Result<core::ApplyResult>& result, Json& event) {
   if (result->error) event["error"] = result->error->what;
 }
 
-bool is_taken_away(const core::PlannedRun& run) {
+bool was_removed(const core::PlannedRun& run) {
   return std::ranges::any_of(run.components, [](const core::PlannedComponent& component) {
     return component.state == core::ComponentState::removed;
   });
@@ -134,7 +134,7 @@ Result<core::ApplyResult> applied_to_image(core::Session& session, const ChangeR
   auto result = change();
   if (!result) return result;
   const bool counts =
-      result->changed && (result->generation != before.value_or(0) || is_taken_away(result->run) ||
+      result->changed && (result->generation != before.value_or(0) || was_removed(result->run) ||
                           std::ranges::any_of(result->run.components, [](const core::PlannedComponent& component) {
                             return component.state == core::ComponentState::changed;
                           }));
@@ -144,7 +144,7 @@ Result<core::ApplyResult> applied_to_image(core::Session& session, const ChangeR
                         parse_foreign(Redactor().redact(canonical(image_event(session, request, spec, *result)))));
   };
   if (const Status written = log(); !written)
-    session.ui().log(core::Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
+    session.ui().log(core::Ui::Level::warning, "", "the image's log could not be written: " + written.error().what);
   return result;
 }
 
@@ -186,7 +186,8 @@ Result<core::ApplyResult> recorded(core::Session& session, const ChangeRequest& 
   const auto write = [&](const Json& event) {
     const Json shown = parse_foreign(redactor.redact(canonical(event)));
     if (const Status written = history.append(shown); !written)
-      session.ui().log(core::Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
+      session.ui().log(core::Ui::Level::warning, "",
+                       "the history of `slipway log` could not be written: " + written.error().what);
   };
   write(begun(session, request, spec, id));
   auto result = change();

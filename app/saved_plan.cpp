@@ -38,7 +38,7 @@ void compare_keys(const Json& before, const Json& after, const std::string& key,
   const auto may_have_keys = [](const Json& value) { return value.is_object() || value.is_null(); };
   if (names.empty() || !may_have_keys(before) || !may_have_keys(after)) {
     details.emplace_back(
-        "spec", is_secret_key(key) ? key + " is another one" : key + " was " + shown(before) + ", is " + shown(after));
+        "spec", is_secret_key(key) ? key + " has changed" : key + " was " + shown(before) + ", is " + shown(after));
     return;
   }
   for (const std::string& name : names)
@@ -53,8 +53,8 @@ std::string item_name(const Json& item) {
 }
 
 std::string standing_of(const Json& item) {
-  constexpr const char* kNames[]{"as it should be", "to be changed", "an edit that is kept",
-                                 "a matter of the next boot", "in conflict"};
+  constexpr const char* kNames[]{"as it should be", "to be changed", "a kept edit", "left to the next boot",
+                                 "in conflict"};
   const Json standing = member(item, "standing");
   const int number = standing.is_number_integer() ? standing.get<int>() : -1;
   return number >= 0 && number < static_cast<int>(std::size(kNames)) ? kNames[number] : "unknown";
@@ -70,7 +70,7 @@ std::map<std::string, Json> items_of(const Json& component) {
 
 std::string how_it_differs(const Json& before, const Json& after) {
   const std::string changes = action_difference(member(before, "action"), member(after, "action"));
-  return changes.empty() ? " differs in what becomes of an edit" : " differs: " + changes;
+  return changes.empty() ? " differs in whether an edit is kept" : " differs: " + changes;
 }
 
 void compare_items(const std::string& name, const Json& before, const Json& after, Details& details) {

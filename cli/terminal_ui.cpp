@@ -101,7 +101,7 @@ void TerminalUi::progress(const std::string& component, const core::Progress& pr
   const auto [found, begins] = steps_.try_emplace({component, step_of(progress.label)}, component);
   Step& step = found->second;
   const auto now = std::chrono::steady_clock::now();
-  const bool tells_more = begins || finished || progress.label != step.meter.last().label;
+  const bool is_new_step = begins || finished || progress.label != step.meter.last().label;
   step.meter.report(progress, now);
   if (watcher_ && now - step.watched >= kWatchStep) {
     watcher_((component.empty() ? "" : component + ": ") + step.meter.progress_text());
@@ -109,7 +109,7 @@ void TerminalUi::progress(const std::string& component, const core::Progress& pr
   }
   const std::size_t columns = bars_ ? columns_of(STDERR_FILENO) : 0;
   if (json_lines_) {
-    if (!tells_more && now - step.told < kDrawStep) return;
+    if (!is_new_step && now - step.told < kDrawStep) return;
     event({{"type", "progress"},
            {"component", component},
            {"label", progress.label},

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostMachines = 4;  // that a message names
 constexpr unsigned kMostKills = 8;        // of one apply; chosen evenly over its steps
-constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
+constexpr const char* kPure = "detect, plan and verify may only read: put what must hold into the plan";
 constexpr std::chrono::seconds kAnswerLimit{30};
 
 /// Copies the plugin and the library of its services into an otherwise empty folder, for slipway to use.
@@ -128,9 +128,8 @@ class PluginCheck {
     if (end == text.size() || is_new)
       report_.findings.fail("plugin." + name, in_one_line(text), remedy);
     else
-      report_.findings.fail("plugin." + name,
-                            text.substr(0, end) + ", for the reason that plugin." + first->second + " has",
-                            "see there");
+      report_.findings.fail("plugin." + name, text.substr(0, end) + ", for the same reason as plugin." + first->second,
+                            "see that finding");
   }
 
   Status services(const core::PluginFile& file) {
@@ -141,7 +140,7 @@ class PluginCheck {
         pass("service", "the service of " + manifest.component + " is in " + service->path);
       else
         fail("service", service.error().what, service.error().next);
-      if (!manifest.says_needs)
+      if (!manifest.declares_needs)
         report_.findings.warning("plugin.service-needs",
                                  "the manifest declares no service_needs for " + manifest.component +
                                      ": its unit gives the service no network, no devices and no folder to write to",
@@ -167,8 +166,8 @@ class PluginCheck {
         if (!known->value(component, Json::object()).value(call, true))
           fail("custom",
                component + " plans the custom action '" + action.value("target", "") + "' and has no " + call + "()",
-               std::string("check() tells whether the action holds already, apply() carries it out: override ") + call +
-                   "()");
+               std::string("check() finds out whether the action is done already, apply() carries it out: override ") +
+                   call + "()");
     }
     return {};
   }
@@ -235,7 +234,7 @@ class PluginCheck {
     for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
     SLIPWAY_CHECK(custom_actions());
     if (const std::string touched = difference(before, trial.picture()); !touched.empty())
-      fail("plan", "looking changed the root; " + touched, kPure);
+      fail("plan", "detect, plan or verify changed the root; " + touched, kPure);
     else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
                        " of actions, the same under another environment");
@@ -249,12 +248,12 @@ class PluginCheck {
     for (const std::string& name : report_.components) {
       const auto planned = items.of.find(name);
       if (planned == items.of.end() && !items.of.empty()) {
-        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so nothing of it is tried");
+        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so it is not tried");
       } else if (planned == items.of.end() || planned->second == 0) {
         all = false;
         const auto why = items.why_not.find(name);
         fail("plan",
-             name + " plans nothing for a fresh " + trial_.sim + ", so nothing of it is tried" +
+             name + " plans nothing for a fresh " + trial_.sim + ", so it is not tried" +
                  (why == items.why_not.end() ? "" : ": " + why->second),
              "give what it needs: a machine (--sim " + machines_for(name) +
                  "), a root to copy (--root DIR), a spec (-f FILE)");
@@ -274,7 +273,7 @@ class PluginCheck {
       const Json components = detected ? detected->result.value("components", Json::object()) : Json::object();
       if (components.value(component, Json::object()).value("applicable", false)) fit.push_back(machine);
     }
-    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine of slipway's";
+    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine that comes with slipway";
     return "PROFILE: it has something to do on " + first_few(fit, kMostMachines);
   }
 
@@ -310,10 +309,10 @@ class PluginCheck {
       fail("second-run",
            "a second run would change something again:" + open_changes(plan.result, items_, report_.components) +
                output_of(plan),
-           "the plan must hold once it was applied: does it depend on what the apply changed?");
+           "after an apply, a new plan must have nothing to do: does the plan depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
       fail("second-run", "a second apply does something; " + touched + output_of(apply),
-           "the same facts, the same plan");
+           "the same facts must give the same plan");
     else
       pass("second-run", "nothing to do, nothing touched");
     return {};
@@ -357,14 +356,14 @@ class PluginCheck {
       const std::string other = difference(after_, host.picture());
       if (!applied(again) || !other.empty()) {
         fail("killed",
-             "an apply that was killed at step " + std::to_string(step) + " and repeated does not come to the same; " +
-                 other + output_of(again),
+             "an apply that was killed at step " + std::to_string(step) +
+                 " and repeated does not have the same result; " + other + output_of(again),
              "what an apply does must be in the actions of the plan; a custom action may be called again");
         return {};
       }
     }
     pass("killed",
-         "killed at " + std::to_string(killed) + " steps of an apply; the next one came to the same each time");
+         "killed at " + std::to_string(killed) + " steps of an apply; the next one had the same result each time");
     return {};
   }
 
@@ -411,7 +410,7 @@ class PluginCheck {
     const std::string left = difference(before, host.picture());
     if (removed.exit_code != core::kExitDone || !left.empty())
       fail(name, "removal does not bring back what was there; " + left + output_of(removed),
-           "only what the plan's actions made can be taken away: files made in another way stay");
+           "only what the plan's actions made can be removed: files made in another way stay");
     else
       pass(name, "removal brought back what was there");
   }

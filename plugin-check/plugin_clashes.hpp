@@ -23,7 +23,7 @@ struct BesideTrial {
 };
 
 /// Adds a finding "plugin.beside" for each thing that two components claim, and one for the components that could not
-/// be planned here, with the reasons. For those, a file that contains one of the plugin's paths is a warning.
+/// be planned here, with the reasons. A file of such a component that contains one of the plugin's paths is a warning.
 /// Errors: those of running slipway.
 Status plan_beside(const BesideTrial& trial, Findings& findings);
 

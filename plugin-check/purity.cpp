@@ -12,9 +12,11 @@ namespace slipway::plugin_check {
 namespace {
 
 constexpr const char* kPurePlan =
-    "plan() has three arguments and nothing else: what it needs of the machine is a fact, found through the Host";
+    "plan() may use nothing but its three arguments: what it needs of the machine has to be a fact that detect() finds "
+    "through the Host";
 constexpr const char* kPureDetect =
-    "detect() reads the machine through its Host alone; what changes by itself is a fact of set_volatile(), or none";
+    "detect() may read the machine through its Host only; a value that changes by itself has to be set with "
+    "set_volatile(), or left out";
 constexpr std::size_t kShown = 4;
 
 /// A changed value of one thing that a plugin must not depend on.
@@ -46,12 +48,12 @@ std::set<std::string> differing_actions(const TrialRun& one, const TrialRun& oth
   for (const auto& [name, action] : first) {
     const auto same = second.find(name);
     if (same == second.end())
-      names.insert(name + " (in one of them alone)");
+      names.insert(name + " (in only one of them)");
     else if (const std::string changes = action_difference(action, same->second); !changes.empty())
       names.insert(name + " (" + changes + ")");
   }
   for (const auto& [name, action] : second)
-    if (!first.contains(name)) names.insert(name + " (in one of them alone)");
+    if (!first.contains(name)) names.insert(name + " (in only one of them)");
   return names;
 }
 
@@ -103,8 +105,9 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
   if (!again.facts.empty())
     found.push_back({"detect", "detect finds other facts each time: " + listing(again.facts), kPureDetect});
   if (!again.actions.empty())
-    found.push_back({"plan", "two plans for the same host differ: " + listing(again.actions),
-                     std::string(kPurePlan) + "; no clock, no random numbers, nothing unordered"});
+    found.push_back(
+        {"plan", "two plans for the same host differ: " + listing(again.actions),
+         std::string(kPurePlan) + "; plan() may use no clock, no random numbers and no unordered containers"});
   if (!found.empty()) return found;
 
   const auto each = variants(trial.folder);

@@ -89,7 +89,7 @@ Result<std::vector<std::string>> write_skeleton(const std::string& name, const s
   std::error_code code;
   if (fs::exists(fs::symlink_status(folder, code)))
     return Error{
-        ErrorCode::conflict, folder + " is there already", folder, "name another place with --to, or move it away", {}};
+        ErrorCode::conflict, folder + " already exists", folder, "name another place with --to, or move it away", {}};
   // Written under another name and renamed, so that a partial plugin is never visible.
   std::string made = folder + ".XXXXXX";
   if (::mkdtemp(made.data()) == nullptr) return system_error("make", folder, errno);

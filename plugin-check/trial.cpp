@@ -114,7 +114,8 @@ std::string open_changes(const Json& plan, const PlanItems& before, const std::v
       if (same == before.actions.end())
         text += " (the plan before has no such action)";
       else
-        text += changes.empty() ? " (the action is the same: the host is not as it left it)" : " (" + changes + ")";
+        text += changes.empty() ? " (the action is the same, but its result has changed on the host)"
+                                : " (" + changes + ")";
     }
   }
   return text;

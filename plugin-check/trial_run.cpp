@@ -66,7 +66,7 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
         ErrorCode::timed_out,
         "slipway " + command.argv.at(1) + " had not ended after " + std::to_string(command.limit.count()) + " s",
         command.argv.front(),
-        "run it by hand with -v to see where it stays",
+        "run it by hand with -v to see where it hangs",
         {{"messages", run.messages}}};
   return run;
 }

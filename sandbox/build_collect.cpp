@@ -111,7 +111,7 @@ class Collector {
     if (log) SLIPWAY_CHECK(base::write_all(log.get(), output, request_.log));
     if (end.exit_status == 0) return {};
     Error error = tool_failed({end.exit_status, output, sandbox.argv.front(), end.no_user_namespace},
-                              "taking the debug information out of " + name_, "see " + request_.log);
+                              "removing the debug information from " + name_, "see " + request_.log);
     if (end.exit_status == 126 || end.exit_status == 127) error.code = ErrorCode::not_found;
     return error;
   }

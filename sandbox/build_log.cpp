@@ -50,7 +50,7 @@ bool is_compilers(std::string_view line) {
 }
 
 /// True for "ld: …", "/usr/bin/ld.bfd: …", after any path.
-bool is_of_ld(std::string_view line) {
+bool is_linker_line(std::string_view line) {
   for (std::size_t at = line.find(": "); at != std::string_view::npos; at = line.find(": ", at + 1)) {
     const std::string_view before = line.substr(0, at);
     const std::string_view name = before.substr(before.rfind('/') + 1);
@@ -61,7 +61,7 @@ bool is_of_ld(std::string_view line) {
 
 bool is_linkers(std::string_view line) {
   return has(line, "undefined reference to ") || has(line, "multiple definition of ") || has(line, "collect2: error") ||
-         line.starts_with("ERROR: modpost: ") || is_of_ld(line);
+         line.starts_with("ERROR: modpost: ") || is_linker_line(line);
 }
 
 /// True for "make[2]: *** …", "sh: x: not found".

@@ -89,11 +89,11 @@ struct Layering {
       layers.push_back(below);
       overlays.push_back({std::move(layers), target});
     };
-    std::vector<std::string> over_usr_lib;
+    std::vector<std::string> overlays_of_usr_lib;
     std::vector<std::string> over_lib;
-    add_headers(over_usr_lib, "/usr/lib");
-    add_headers(lib == usr_lib ? over_usr_lib : over_lib, "/lib");
-    lay(over_usr_lib, usr_lib, "/usr/lib");
+    add_headers(overlays_of_usr_lib, "/usr/lib");
+    add_headers(lib == usr_lib ? overlays_of_usr_lib : over_lib, "/lib");
+    lay(overlays_of_usr_lib, usr_lib, "/usr/lib");
     lay(over_lib, lib, "/lib");
   }
 };

@@ -88,7 +88,7 @@ Status compress_file(const std::string& format, int from, int to, const std::str
   if (format == "xz") return xz_file(from, to, path);
   if (format == "zstd") return zstd_file(from, to, path);
   return Error{
-      ErrorCode::invalid, "'" + format + "' is no compression that kernels know; there are xz and zstd", path, {}, {}};
+      ErrorCode::invalid, "'" + format + "' is not a compression that kernels support; use xz or zstd", path, {}, {}};
 }
 
 }  // namespace slipway::sandbox

@@ -144,7 +144,7 @@ Result<HostProgram> find_host_program(const std::string& name) {
   SLIPWAY_CHECK(libraries.add_needed(path));
   SLIPWAY_CHECK(libraries.add_opened_by_name());
   program.start = {folder + kLinker, "--library-path", kToolsFolder, folder + name};
-  // A root's settings for its own libraries are not for this program; musl's linker has no such file to read.
+  // This program must not use the root's ld.so.cache. musl's linker has no such file.
   if (head.linker.find("ld-musl") == std::string::npos)
     program.start.insert(program.start.begin() + 1, "--inhibit-cache");
   for (SandboxBind& library : libraries.take()) program.files.push_back(std::move(library));

@@ -147,7 +147,7 @@ Result<std::string> ModuleSigner::signature_of(int module, const std::string& di
   if (algorithm == nullptr)
     return Error{
         ErrorCode::unsupported,
-        name + " is to be signed with the digest '" + digest.substr(0, kShownBytes) + "', which is none of a kernel's",
+        name + " is to be signed with the digest '" + digest.substr(0, kShownBytes) + "', which kernels do not support",
         name,
         "look at CONFIG_MODULE_SIG_HASH in the kernel's .config",
         {}};

@@ -36,8 +36,7 @@ std::string remedy_for_refusal() {
 Error cannot_run(int number, const Sandbox& request) {
   Error error{ErrorCode::denied, "cannot run " + name_of(request) + " in " + request.root + ": ", request.root, {}, {}};
   error.what += std::strerror(number);
-  error.next =
-      "look at the modes of the program and of its interpreter, and whether their file system is mounted noexec";
+  error.next = "check the modes of the program and of its interpreter, and whether their file system is mounted noexec";
   if (number == ENOENT) {
     error.code = ErrorCode::not_found;
     error.next = "install " + name_of(request) + " in that root, with the interpreter or linker that it names";
@@ -59,15 +58,15 @@ Error explain(const std::string& line, const Sandbox& request) {
   if (kind == SandboxReport::program) return cannot_run(number, request);
   if (kind == SandboxReport::refused)
     return Error{ErrorCode::unsupported,
-                 name_of(request) + " cannot be run for " + request.root + " in a private environment here: to " +
-                     text + " is refused (" + why + ")",
+                 name_of(request) + " cannot be run for " + request.root +
+                     " in a private environment here: the kernel refuses to " + text + " (" + why + ")",
                  request.root,
                  remedy_for_refusal(),
                  {}};
   return Error{ErrorCode::io,
                "cannot " + text + " for " + name_of(request) + " of " + request.root + ": " + why,
                request.root,
-               "look at this machine's memory, mounts and limits of processes, then run the same command again",
+               "check this machine's memory, mounts and limits of processes, then run the same command again",
                {}};
 }
 
@@ -116,16 +115,16 @@ class Running {
     const std::string& name = name_of(request_);
     Error error{ErrorCode::io, {}, request_.root, {}, {}};
     if (exceeded_ == base::ExceededLimit::memory) {
-      error.what = name + " ran out of memory, of which programs of a root may use " +
-                   mib(request_.limits.memory_bytes) + " here";
+      error.what =
+          name + " ran out of memory: programs of a root may use " + mib(request_.limits.memory_bytes) + " here";
       error.next = "give this machine more memory, or do this on one that has more";
     } else if (exceeded_ == base::ExceededLimit::processes) {
       error.what = name + " started more than the " + std::to_string(request_.limits.processes) +
                    " processes that programs of a root may have here";
-      error.next = "look at what it starts: no tool of a distribution needs as many";
+      error.next = "check which programs it starts: no tool of a distribution needs as many";
     } else {
       error.what = name + " printed more than " + mib(request_.output_bytes) + " and was stopped";
-      error.next = "look at what it prints";
+      error.next = "check its output";
     }
     return error;
   }
@@ -149,7 +148,7 @@ class Running {
         stop_,
         name + " was not done after " + std::to_string(request_.limit.count()) + " s and was stopped",
         request_.root,
-        "look at what keeps it busy (" + request_.root + ", this machine's disks), then run the same command again",
+        "check what keeps it busy (" + request_.root + ", this machine's disks), then run the same command again",
         {}};
   }
 

@@ -70,7 +70,7 @@ base::Powers powers_of(const Room& room) {
   kept.network = room.request.local_sockets && room.shared.network == 0;
   kept.other_sockets = false;  // kinds without a namespace, for which the kernel would load modules
   kept.uncharged_memory = room.counted && room.shared.messages == 0;
-  kept.smaller_programs = true;
+  kept.programs_of_32_bits = true;
   return kept;
 }
 
@@ -157,7 +157,7 @@ void note(int report, SandboxReport::Kind kind, const std::string& why) {
 pid_t start_program(const Room& room, UserNamespace& users) {
   if (const int number = room.shared.network; number != 0)
     note(room.report, SandboxReport::without_network,
-         std::string("to make a network namespace is refused (") + std::strerror(number) + ")" +
+         std::string("making a network namespace is refused (") + std::strerror(number) + ")" +
              (number == ENOSPC ? "; see user.max_net_namespaces" : ""));
   const pid_t program = ::fork();
   if (program == 0) become_program(room, &users);

@@ -104,7 +104,7 @@ bool root_runs_here(const Host& host) {
 Error needs_the_processor(const Host& host, const std::string& tool) {
   return Error{ErrorCode::unsupported,
                "the root " + host.root_folder() + " is for " + host.arch() + ", and its own " + tool +
-                   " would have to run, which this machine's processor cannot",
+                   " would have to run, which this machine's processor cannot do",
                tool,
                "provision it on a machine with that processor, or let this machine's kernel run its programs by "
                "qemu-user (Debian: `apt-get install qemu-user-static binfmt-support` on this machine)",
@@ -145,7 +145,7 @@ Result<ToolEnd> run_beside(const core::RootFs& root, const std::vector<std::stri
   Sandbox request;
   request.root = folder;
   request.tools = std::move(program.files);
-  // The root's preloads are for its own programs; this machine's linker gets an empty file, or none.
+  // The root's preloads are only for its own programs: this machine's linker sees an empty ld.so.preload, or none.
   constexpr const char* kPreload = "/etc/ld.so.preload";
   if (root.root().resolve(kPreload)) request.binds.push_back({"/dev/null", kPreload, true});
   request.name = "this machine's " + argv.front();

@@ -61,7 +61,7 @@ void give(const Fd& to, const T& value) {
 }
 
 std::string refusal(int number) {
-  std::string text = std::string("to make a user namespace is refused (") + std::strerror(number) + ")";
+  std::string text = std::string("making a user namespace is refused (") + std::strerror(number) + ")";
   if (number == ENOSPC) text += "; see user.max_user_namespaces";
   if (number == EPERM) text += "; see kernel.unprivileged_userns_clone, the container's seccomp profile, and chroot";
   if (number == EINVAL) text += "; the kernel has none (CONFIG_USER_NS)";

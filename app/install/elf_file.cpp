@@ -75,7 +75,7 @@ Result<ElfFile> read_elf(std::string& content, const std::string& path) {
   std::size_t sections = 0;
   if (!elf || gelf_getehdr(elf.get(), &header) == nullptr || elf_getshdrstrndx(elf.get(), &names) != 0 ||
       elf_getshdrnum(elf.get(), &sections) != 0 || (sections == 0 && header.e_shnum != 0))
-    return Error{ErrorCode::corrupt, path + " is not an ELF file as a whole", path, "install it again", {}};
+    return Error{ErrorCode::corrupt, path + " is not a complete ELF file", path, "install it again", {}};
   ElfFile file;
   file.machine = header.e_machine;
   for (Elf_Scn* part = elf_nextscn(elf.get(), nullptr); part != nullptr; part = elf_nextscn(elf.get(), part)) {

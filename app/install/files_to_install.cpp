@@ -65,9 +65,9 @@ class Stripper {
     const auto ran = host_->run({"strip", "--strip-unneeded", "-o", stripped, path}, kStripLimit);
     if (!ran || ran->exit_status != 0)
       return Error{ErrorCode::not_found,
-                   "cannot take the debug information out of " + path + ": " + (ran ? ran->errors : ran.error().what),
+                   "cannot remove the debug information from " + path + ": " + (ran ? ran->errors : ran.error().what),
                    path,
-                   "`apt install binutils`, or run the slipway of a package, which has none",
+                   "`apt install binutils`, or use the slipway of a package, which has no debug information",
                    {}};
     return content_of(stripped);
   }
@@ -100,7 +100,7 @@ Status add_programs(const fs::path& prefix, const std::set<std::string>& compone
     const std::string path = program_path(prefix, program.folder, program.name);
     if (path.empty())
       return Error{ErrorCode::not_found,
-                   std::string("the program ") + program.name + " is not there, which is a part of slipway",
+                   std::string("the program ") + program.name + " is missing, although it is a part of slipway",
                    prefix.string(),
                    "install slipway completely, or build the target `product`",
                    {}};

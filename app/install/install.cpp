@@ -74,7 +74,7 @@ std::string package_of(const RootDir& root, const std::string& path) {
 Error foreign_file(const RootDir& root, const std::string& path) {
   const std::string package = package_of(root, path);
   return Error{ErrorCode::conflict,
-               path + " is there already and " +
+               path + " already exists and " +
                    (package.empty() ? "was not put there by `slipway install`" : "belongs to the package " + package),
                root.folder() + path,
                package.empty() ? "remove it if it is not needed, and run this again"

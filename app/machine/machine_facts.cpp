@@ -96,8 +96,7 @@ Json full_disk(const core::Session& session) {
   if (bytes < kLeastBytes)
     return {{"problem", subject + " is full (" + std::to_string(bytes) + " bytes are free), so no apply can work"},
             {"do", "remove files from it (`df " + path +
-                       "` shows its size); `slipway gc` drops what slipway needs no "
-                       "more"}};
+                       "` shows its size); `slipway gc` removes what slipway no longer needs"}};
   if (info.f_files != 0 && info.f_ffree == 0)  // 0 of 0 when inodes are made as needed
     return {{"problem", subject + " has no inodes left, so no apply can work"},
             {"do", "remove files from it (`df -i " + path + "` shows its inodes)"}};

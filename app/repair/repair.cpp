@@ -66,28 +66,30 @@ Result<int> newest_generation(const core::StateDir& state) {
 
 Result<Repair> repair_of(core::Session& session, const std::string& name, const std::string& problem,
                          const std::map<std::string, core::Ownership>& owned) {
-  Repair repair{name, problem, aside_of(session, name), "nothing takes its place"};
+  Repair repair{name, problem, aside_of(session, name), "it is not replaced"};
   if (name == "format") {
     repair.text = core::StateDir::own_format();
-    repair.outcome = "it is written anew";
+    repair.outcome = "slipway writes a new one";
   } else if (name == "origin.json") {
     repair.text = pretty(core::to_json(core::PathImage{"absent"}));
-    repair.outcome = "it is written anew; folders above /var/lib/slipway stay when all is removed";
+    repair.outcome = "slipway writes a new one; when all is removed, folders above /var/lib/slipway stay";
   } else if (name == "failing.json") {
-    repair.outcome = "nothing takes its place: `slipway verify` says what does not work";
+    repair.outcome = "it is not replaced: `slipway verify` says what does not work";
   } else if (name == "products.json") {
-    repair.outcome = "nothing takes its place; when all is removed, this stays: " + made_by_triggers(session, owned);
+    repair.outcome =
+        "it is not replaced; after a removal of all components, this stays: " + made_by_triggers(session, owned);
   } else if (name == "generations/current") {
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);
     if (number != 0) repair.text = std::to_string(number) + "\n";
-    repair.outcome = number == 0 ? "no generation is in force until the next `slipway apply`"
-                                 : place +
-                                       " is in force: where that is not what you want, apply your spec before the "
-                                       "next boot, which applies " +
-                                       place;
+    repair.outcome =
+        number == 0
+            ? "no generation is active until the next `slipway apply`"
+            : place +
+                  " becomes active: if you want another state, apply your spec before the next boot, which applies " +
+                  place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
-    repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
+    repair.outcome = "it is not replaced: slipway makes no record with so long a name";
   } else if (name.starts_with("components/")) {
     core::Ownership lost;
     lost.component = name.substr(name.find('/') + 1);
@@ -95,11 +97,9 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
     lost.lost = true;
     repair.text = pretty(core::to_json(lost));
     repair.outcome =
-        "the next `slipway apply` takes over what is as it plans; a removal then takes files, links and units "
-        "of " +
-        lost.component +
-        " away, leaves folders and keys in files of others, and brings nothing "
-        "back that was there before";
+        "the next `slipway apply` takes over whatever matches its plan; a later removal deletes the files, links and "
+        "units of " +
+        lost.component + ", leaves folders and keys in files of other owners, and restores nothing";
   }
   return repair;
 }
@@ -125,8 +125,8 @@ Status add_ownerless(core::Session& session, const std::set<std::string>& digest
   SLIPWAY_TRY(paths, core::Originals(session.root()).unused(digests));
   for (const std::string& path : paths) {
     const std::string name = path.substr(core::kStateDir.size() + 1);
-    Repair kept{name, "what refers to it is damaged", aside_of(session, name),
-                "a removal does not bring it back: it may be what was at a path before slipway"};
+    Repair kept{name, "the record that refers to it is damaged", aside_of(session, name),
+                "a removal does not restore it, although it may be a file from before slipway"};
     kept.damaged = false;
     repairs.push_back(std::move(kept));
   }
@@ -154,7 +154,7 @@ Status add_originals(core::Session& session, const std::map<std::string, core::O
     if (original) continue;
     if (original.error().code != ErrorCode::corrupt) return original.error();
     const std::string name = original.error().where.substr(core::kStateDir.size() + 1);
-    Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
+    Repair repair{name, "it is missing, or its content does not match its name", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
     for (auto& [component, record] : records) {
@@ -170,7 +170,7 @@ Status add_originals(core::Session& session, const std::map<std::string, core::O
       }
       if (refers) repair.records.push_back(record);
     }
-    repair.outcome = "what was at " + listed(targets, "and") + " before slipway cannot be brought back by a removal";
+    repair.outcome = "what was at " + listed(targets, "and") + " before slipway cannot be restored by a removal";
     repairs.push_back(std::move(repair));
   }
   return {};
@@ -196,8 +196,8 @@ Result<std::vector<Repair>> find_repairs(core::Session& session) {
   if (unfinished.damaged)
     repairs.push_back({std::string(kJournalName), unfinished.damaged->what,
                        aside_of(session, std::string(kJournalName)),
-                       "the next `slipway plan` judges what the cut-off apply had changed; what was there before, and "
-                       "triggers that were pending, are not known any more"});
+                       "the next `slipway plan` compares what the cut-off apply had changed; the former files and the "
+                       "pending triggers are no longer known"});
   return repairs;
 }
 

@@ -38,18 +38,20 @@ Status make_directories(const std::string& path) {
 }
 
 Status check_room(int fd, std::uint64_t bytes, const std::string& name) {
-  constexpr std::uint64_t kMostReserve = std::uint64_t{1} << 30U;
+  constexpr std::uint64_t kMaxReservedBytes = std::uint64_t{1} << 30U;
   constexpr std::uint64_t kReservedPart = 20;
   struct statvfs info {};
   if (::fstatvfs(fd, &info) != 0) return system_error("look at", name, errno);
-  const std::uint64_t reserve = std::min(std::uint64_t{info.f_blocks} * info.f_frsize / kReservedPart, kMostReserve);
+  const std::uint64_t reserve =
+      std::min(std::uint64_t{info.f_blocks} * info.f_frsize / kReservedPart, kMaxReservedBytes);
   const std::uint64_t free = std::uint64_t{info.f_bavail} * info.f_frsize;
   if (bytes <= free && free - bytes >= reserve) return {};
-  return Error{.code = ErrorCode::no_space,
-               .what = name + " needs " + std::to_string(bytes) + " more bytes, and " + std::to_string(free) +
-                       " are free there, of which " + std::to_string(reserve) + " are kept for others",
-               .where = name,
-               .next = "make room there, or name another folder; if the size cannot be right, do not trust the source"};
+  return Error{
+      .code = ErrorCode::no_space,
+      .what = name + " needs " + std::to_string(bytes) + " more bytes, and " + std::to_string(free) +
+              " are free there, of which " + std::to_string(reserve) + " are reserved for other users",
+      .where = name,
+      .next = "free some space there, or name another folder; if the size cannot be right, do not trust the source"};
 }
 
 Status remove_tree(const std::string& path) { return slipway::base::remove_tree(path); }

@@ -22,7 +22,7 @@ Status check_keys(const Json& value) {
     for (const char* name : kSourceKeys) known = known || key == name;
     if (!known) return wrong(key, "unknown key of an artifact source", "the keys are " + joined(kSourceKeys));
     if (key == "insecure" ? !item.is_boolean() : !item.is_string())
-      return wrong(key, std::string("expected ") + (key == "insecure" ? "true or false" : "a text"), {});
+      return wrong(key, std::string("expected ") + (key == "insecure" ? "true or false" : "a string"), {});
   }
   return {};
 }
@@ -43,7 +43,7 @@ Status check_repository(const std::string& repository) {
 Result<Source> source_from_json(const Json& value) {
   if (value.is_string()) return source_from_json(Json{{"repository", value}});
   if (!value.is_object())
-    return wrong("repository", "an artifact source is a text or a map", "write repository: oci://HOST[:PORT]/NAME");
+    return wrong("repository", "an artifact source is a string or a map", "write repository: oci://HOST[:PORT]/NAME");
   SLIPWAY_CHECK(check_keys(value));
   const Source source{.repository = text_at(value, "repository"),
                       .tag = text_at(value, "tag"),
@@ -56,7 +56,7 @@ Result<Source> source_from_json(const Json& value) {
   if (!source.digest.empty() && !is_digest(source.digest))
     return wrong("digest", "'" + source.digest + "' is not a digest", "write sha256: and 64 lower-case hex digits");
   if (value.contains("trust") && !source.trust_unsigned)
-    return wrong("trust", "'" + text_at(value, "trust") + "' is no way to trust a source",
+    return wrong("trust", "'" + text_at(value, "trust") + "' is not a valid value of `trust`",
                  "write trust: unsigned, or leave it out and pin a digest");
   return source;
 }

@@ -143,11 +143,12 @@ Result<std::vector<Located>> read_manifests(Origin& origin, const Source& source
              std::find(located.above.begin(), located.above.end(), query.digest) == located.above.end();
     });
     if (all.empty())
-      return Error{.code = ErrorCode::not_found,
-                   .what = "the pinned " + short_digest(source.digest) + " of " + source.repository +
-                           " does not list the locked " + short_digest(query.digest),
-                   .where = source.repository,
-                   .next = "let slipway.lock follow the pinned digest: remove its entry for this source"};
+      return Error{
+          .code = ErrorCode::not_found,
+          .what = "the pinned " + short_digest(source.digest) + " of " + source.repository +
+                  " does not list the manifest that slipway.lock has: " + short_digest(query.digest),
+          .where = source.repository,
+          .next = "remove the entry of this source from slipway.lock, so that the lock follows the pinned digest"};
   }
   return all;
 }

@@ -111,7 +111,7 @@ Result<std::unique_ptr<Origin>> open_local(const Source& source) {
   struct stat existing {};
   if (::stat(path.c_str(), &existing) != 0) {
     Error error = system_error("open the artifact source", path, errno);
-    if (error.next.empty()) error.next = "name an OCI layout folder or bundle that is there";
+    if (error.next.empty()) error.next = "name an existing OCI layout folder or bundle";
     return error;
   }
   if (S_ISDIR(existing.st_mode)) return open_layout(path);

@@ -12,13 +12,13 @@ namespace {
 constexpr std::size_t kListed = 8;
 
 Error nothing_vouches(Origin& origin, const Source& source) {
-  Error error{
-      .code = ErrorCode::denied,
-      .what = "nothing vouches for what " + source.repository + " holds: it is unsigned, and no digest is pinned",
-      .where = source.repository,
-      .next =
-          "write `digest: sha256:…` beside the repository (compare it with what its publisher names), or "
-          "`trust: unsigned`"};
+  Error error{.code = ErrorCode::denied,
+              .what = "nothing proves the origin of what " + source.repository +
+                      " holds: it is unsigned, and no digest is pinned",
+              .where = source.repository,
+              .next =
+                  "write `digest: sha256:…` beside the repository (compare it with what its publisher names), or "
+                  "`trust: unsigned`"};
   const auto roots = origin.roots(source.tag, {});
   if (!roots) return error;  // the advice is valid even when the source cannot be listed
   const std::vector<TaggedRoot>& all = roots->wanted;
@@ -53,7 +53,7 @@ Status require_trusted(Origin& origin, const Source& source, const std::string& 
                  .what = "layer " + describe(layer) + " is not part of the pinned " +
                          short_digest(source.digest.empty() ? locked : source.digest) + " of " + source.repository,
                  .where = source.repository,
-                 .next = "plan again: what was planned with has changed since"};
+                 .next = "plan again: the source has changed since the plan was made"};
   }
   return {};
 }

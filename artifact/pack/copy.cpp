@@ -131,7 +131,7 @@ Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>&
   std::erase_if(roots, [](const TaggedRoot& root) { return root.tag.empty(); });
   if (roots.empty())
     return Error{.code = ErrorCode::not_found,
-                 .what = from.name() + " holds nothing with a tag",
+                 .what = from.name() + " has no package with a tag",
                  .where = from.name(),
                  .next = "build a package into it with `slipway pkg build DIR --to LAYOUT`"};
   return copy_roots(from, to, roots);

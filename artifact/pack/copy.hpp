@@ -47,7 +47,7 @@ Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, cons
 /// Uses the present targets of the tags; no digest pins them.
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags);
 
-/// Copies the content of this digest, which is checked, and gives it these tags; a layout also lists it without any.
+/// Copies the content of this digest, checks it, and adds these tags. Without tags, a layout lists it as unnamed.
 Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, const std::vector<std::string>& tags);
 
 }  // namespace slipway::artifact

@@ -37,7 +37,7 @@ std::string text(const YAML::Node& map, const char* key, const std::string& plac
     if (required) throw PackageError{map.Mark(), place + " lacks '" + key + "'"};
     return {};
   }
-  if (!node.IsScalar()) throw PackageError{node.Mark(), "'" + std::string(key) + "' must be a text"};
+  if (!node.IsScalar()) throw PackageError{node.Mark(), "'" + std::string(key) + "' must be a string"};
   return node.as<std::string>();
 }
 
@@ -46,7 +46,7 @@ Texts texts(const YAML::Node& node, const std::string& place) {
   if (!node) return all;
   if (!node.IsMap()) throw PackageError{node.Mark(), place + " must be a mapping of texts"};
   for (const auto& pair : node) {
-    if (!pair.second.IsScalar()) throw PackageError{pair.second.Mark(), place + " must hold texts only"};
+    if (!pair.second.IsScalar()) throw PackageError{pair.second.Mark(), place + " may hold only strings"};
     all[pair.first.as<std::string>()] = pair.second.as<std::string>();
   }
   return all;

@@ -116,9 +116,9 @@ Status check_entry(const fs::path& path, const std::string& name, const struct s
   if (fits && S_ISREG(info.st_mode)) fits = check_mode(info.st_mode);
   if (fits) return {};
   return Error{.code = ErrorCode::unsupported,
-               .what = path.string() + " has no place in a layer: " + fits.error().what,
+               .what = path.string() + " cannot be part of a layer: " + fits.error().what,
                .where = path.string(),
-               .next = "change it in the package folder, or take it out"};
+               .next = "change it in the package folder, or remove it"};
 }
 
 Status append(archive* writer, const fs::path& path, const std::string& name, std::int64_t mtime, Progress& progress) {
@@ -140,9 +140,9 @@ Status append(archive* writer, const fs::path& path, const std::string& name, st
     archive_entry_set_size(entry.get(), info.st_size);
   } else {
     return Error{.code = ErrorCode::unsupported,
-                 .what = path.string() + " is neither file, folder nor link: it has no place in a layer",
+                 .what = path.string() + " is neither a file nor a folder nor a link, so it cannot be part of a layer",
                  .where = path.string(),
-                 .next = "take it out of the package folder"};
+                 .next = "remove it from the package folder"};
   }
   if (archive_write_header(writer, entry.get()) != ARCHIVE_OK) return archive_error(writer, path.string());
   if (!S_ISREG(info.st_mode)) return {};

@@ -108,7 +108,8 @@ Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
       answered_ = true;
       return sink(head, bytes);
     };
-  const bool may_be_repeated = request.upload == nullptr;  // a streamed body is gone: its sender starts over
+  const bool may_be_repeated =
+      request.upload == nullptr;  // a streamed body cannot be sent again: its sender starts over
   bool renewed = false;
   for (int redirects = 0;;) {
     if (std::chrono::steady_clock::now() >= end_) return out_of_time(request.url, settings_.http.longest);
@@ -137,7 +138,7 @@ Result<std::string> RegistryClient::redirect_target(const HttpResponse& response
   const std::string target = resolve_url(response.url, response.header("location"));
   if (target.empty() || count > kMaxRedirects)
     return Error{.code = ErrorCode::invalid,
-                 .what = "registry " + reference_.authority() + " sends slipway around without arriving anywhere",
+                 .what = "registry " + reference_.authority() + " redirects slipway too often",
                  .where = origin_of_url(response.url),
                  .next = "tell the operator of the registry",
                  .details = {{"redirects", std::to_string(count)}}};

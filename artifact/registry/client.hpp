@@ -59,7 +59,7 @@ class RegistryClient {
   }
 
   Retry retry() const { return Retry(settings_.retry); }
-  /// Waits before another attempt if there is one: not for a registry that has not answered within `http.silence`.
+  /// Waits before another attempt. False when none is left, or the registry did not answer within `http.silence`.
   bool may_try_again(Retry& attempts, std::optional<std::chrono::seconds> asked = {}) const;
   /// Returns the deadline for a transfer of so many bytes that starts now, including all resumed attempts.
   std::chrono::steady_clock::time_point deadline_for(std::uint64_t bytes) const {

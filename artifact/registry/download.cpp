@@ -115,8 +115,8 @@ class Download {
     const std::string wanted = "bytes " + std::to_string(have_) + "-";
     if (head.header("content-range").starts_with(wanted)) return {};
     return Error{.code = ErrorCode::invalid,
-                 .what = client_.reference().authority() + " answers with another part of blob " + describe(blob_) +
-                         " than it was asked for (" + head.header("content-range") + ")",
+                 .what = client_.reference().authority() + " returned a wrong part of blob " + describe(blob_) +
+                         ", not the one that was requested (" + head.header("content-range") + ")",
                  .where = where(),
                  .next = "tell the operator of the registry, or a proxy on the way to it"};
   }
@@ -157,8 +157,8 @@ class Download {
                                                    : cut_short();
     error.details.emplace_back("blob", describe(blob_) + ": " + std::to_string(have_) + " of " +
                                            std::to_string(blob_.size) + " bytes are here");
-    error.details.emplace_back("tried", std::to_string(attempts) + " times without getting further, or for too long");
-    error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt goes on from here");
+    error.details.emplace_back("tried", std::to_string(attempts) + " times without progress, or for too long");
+    error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt continues from here");
     return error;
   }
 
@@ -168,7 +168,7 @@ class Download {
     return Error{.code = ErrorCode::timed_out,
                  .what = client_.reference().authority() + " sends blob " + describe(blob_) + " too slowly",
                  .where = where(),
-                 .next = "check the way there (firewall, proxy), then try again",
+                 .next = "check the network on the way to the registry (firewall, proxy), then try again",
                  .details = {{"rate", std::to_string(received_) + " bytes in " + std::to_string(seconds) + " s (" +
                                           std::to_string(received_ / seconds) + " bytes/s)"}}};
   }
@@ -190,7 +190,7 @@ class Download {
 
   std::string where() const { return client_.url("blobs/" + blob_.digest); }
   static std::string advice() {
-    return "run the same command again; if it comes out the same, the registry's copy is damaged: push the package "
+    return "run the same command again; if the result is the same, the registry's copy is damaged: push the package "
            "again";
   }
 

@@ -156,7 +156,7 @@ class RegistryOrigin final : public Origin {
     }
     if (const std::string told = response.header("docker-content-digest"); !told.empty() && told != descriptor.digest)
       return Error{.code = ErrorCode::corrupt,
-                   .what = client_->reference().authority() + " answers with another manifest than it was asked for",
+                   .what = client_->reference().authority() + " returned a different manifest from the requested one",
                    .where = name(),
                    .next = "tell the operator of the registry, or a proxy on the way to it",
                    .details = {{"expected", descriptor.digest}, {"got", told}}};

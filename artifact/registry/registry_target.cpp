@@ -100,7 +100,7 @@ class RegistryTarget final : public Target {
       return location;
     }
     return Error{.code = ErrorCode::invalid,
-                 .what = "registry " + client_->reference().authority() + " does not say where uploads go",
+                 .what = "registry " + client_->reference().authority() + " does not return a URL for the upload",
                  .where = answer.url,
                  .next = "tell the operator of the registry"};
   }

@@ -36,7 +36,7 @@ Status check_tag(std::string_view tag, const std::string& where) {
                .what = "'" + printable(tag) + "' is not a tag: a registry takes at most " + std::to_string(kMaxTag) +
                        " letters, digits, '_', '.' and '-', not beginning with '.' or '-'",
                .where = where,
-               .next = "push the right tags alone with `--tag`, or tag the package anew with `slipway pkg build`"};
+               .next = "push the right tags alone with `--tag`, or tag the package again with `slipway pkg build`"};
 }
 
 bool is_companion_tag(std::string_view tag) {

@@ -52,7 +52,7 @@ class Output {
     total_ += count;
     if (total_ > limit_)
       return Error{.code = ErrorCode::denied,
-                   .what = "it unpacks to more than the " + std::to_string(limit_) + " bytes that it may have"};
+                   .what = "it exceeds the limit of " + std::to_string(limit_) + " bytes when unpacked"};
     if (used_ == chunk_.size()) flush();
     return {};
   }

@@ -36,7 +36,7 @@ bool is_empty_folder(int fd) {
 
 /// Returns the error of creating a name: an existing name is the layer's fault, anything else the system's.
 Error creation_error(const std::string& path, int number) {
-  if (number == EEXIST) return refuse("its name is there already: a layer may hold each name once");
+  if (number == EEXIST) return refuse("its name occurs twice: a layer may have each name once");
   return system_error("create", path, number);
 }
 
@@ -79,7 +79,7 @@ Result<TreeWriter> TreeWriter::create(const std::string& into, EntryTime implici
   if (!root) return system_error("open the folder", into, errno);
   if (!made && !is_empty_folder(root.get()))
     return Error{.code = ErrorCode::conflict,
-                 .what = "the staging folder " + into + " has something in it already",
+                 .what = "the staging folder " + into + " is not empty",
                  .where = into,
                  .next = "remove it, or name a new one"};
   return TreeWriter(into, std::move(root), implicit_time);
@@ -171,7 +171,7 @@ Status TreeWriter::finish() {
     for (const std::string& folder : link.must_be_folders)
       if (!open_folder(folder, false))
         return refuse("entry '" + printable(link.name) + "': the link (to " + printable(link.target) +
-                      ") goes back out of '" + printable(folder) + "', which is not a folder of this layer");
+                      ") leads out of '" + printable(folder) + "', which is not a folder of this layer");
   // Deepest first: a folder that its owner can no longer enter must not hide those inside it.
   for (auto item = folders_.rbegin(); item != folders_.rend(); ++item) {  // NOLINT(modernize-loop-convert): backwards
     const auto& [name, folder] = *item;

@@ -78,9 +78,8 @@ class Unpacker {
 
   Status add_file(const std::string& name, const TarEntry& entry) {
     if (entry.size > limit_ - totals_.bytes)
-      return Error{
-          .code = ErrorCode::denied,
-          .what = "with it the layer unpacks to more than the " + std::to_string(limit_) + " bytes that it may have"};
+      return Error{.code = ErrorCode::denied,
+                   .what = "with it the layer exceeds the limit of " + std::to_string(limit_) + " bytes when unpacked"};
     totals_.bytes += entry.size;
     SLIPWAY_TRY(file, tree_.add_file(name));
     SLIPWAY_CHECK(reader_.data([&](std::uint64_t offset, std::span<const std::byte> bytes) -> Status {
@@ -127,7 +126,7 @@ Error in_context(Error error, const Descriptor& layer, const UnpackOptions& opti
   error.what = "layer " + describe(layer) + " cannot be used: " + error.what;
   error.where = options.source;
   if (error.code == ErrorCode::denied)
-    error.next = "do not use this package: no honest one holds such a thing; tell its publisher";
+    error.next = "do not use this package: a sound package never contains this; tell its publisher";
   if (error.code == ErrorCode::invalid) error.next = "have the package built and published again";
   if (error.code == ErrorCode::corrupt) error.next = "get the package again: it was damaged on its way or on the disk";
   error.details.erase(error.details.begin());

@@ -49,10 +49,10 @@ bool is_flag(const CommandOption& option) { return option.value.empty(); }
 
 bool needs_value(const CommandOption& option) { return !is_flag(option) && !may_lack_value(option); }
 
-/// The option's own name as Boost has it: "output", "-w".
+/// The option's own name in Boost's form: "output", "-w".
 std::string key_of(const CommandOption& option) { return (option.name.size() == 1 ? "-" : "") + option.name; }
 
-/// All names of an option as Boost has them: its own, its aliases and its letter.
+/// All names of an option in Boost's form: its own, its aliases and its letter.
 Words keys_of(const CommandOption& option) {
   Words keys{key_of(option)};
   keys.insert(keys.end(), option.aliases.begin(), option.aliases.end());
@@ -62,8 +62,8 @@ Words keys_of(const CommandOption& option) {
 
 bool is_letter(const std::string& key) { return key.starts_with('-'); }
 
-/// How Boost reads one option by one of its names. parse() takes a value, the option as messages name it, and where
-/// that is written.
+/// Lets Boost read one option by one of its names. parse() receives a value, the option's name for messages, and its
+/// place.
 class OptionValue final : public po::value_semantic {
  public:
   OptionValue(const CommandTable& table, const CommandOption& option, const std::string& key)
@@ -73,7 +73,7 @@ class OptionValue final : public po::value_semantic {
   unsigned min_tokens() const override { return needs_value(option_) ? 1 : 0; }
   /// "--verbose=false" has a value. "-vo json" is two options, so the letter of a flag never has one.
   unsigned max_tokens() const override { return is_flag(option_) && is_letter(key_) ? 0 : 1; }
-  /// What the command line gives is not added to by the environment.
+  /// An option on the command line gets no further values from the environment.
   bool is_composing() const override { return false; }
   bool is_required() const override { return option_.required && key_ == key_of(option_); }
   bool apply_default(boost::any&) const override { return false; }
@@ -92,7 +92,7 @@ class OptionValue final : public po::value_semantic {
   std::string checked(const std::string& value, const std::string& shown, const std::string& where) const {
     if (is_flag(option_)) {
       const auto flag = parse_flag(value);
-      if (!flag) refuse(shown + " takes no value but true or false, not '" + value + "'", where);
+      if (!flag) refuse(shown + " takes only true or false, not '" + value + "'", where);
       return *flag ? "true" : "false";
     }
     const Words choices = choices_of(option_);
@@ -114,7 +114,7 @@ class OptionValue final : public po::value_semantic {
   const std::string key_;
 };
 
-/// Words that Boost reads in another way than slipway: "--name=" is an option with an empty value; "--=value" and
+/// Words that Boost reads differently from slipway: "--name=" is an option with an empty value; "--=value" and
 /// "---n" are unknown options.
 std::vector<po::option> parse_odd_word(Words& words) {
   const std::string& word = words.front();
@@ -140,7 +140,7 @@ class Reader {
       }
   }
 
-  /// @param all_known  an option that the table does not have is an error
+  /// @param all_known  an option outside the table is an error
   void words(const Words& words, bool all_known) {
     po::parsed_options parsed = parse(words);
     std::vector<po::option> given;
@@ -152,13 +152,13 @@ class Reader {
         argument(each.original_tokens.at(0));
         continue;
       }
-      // Where a value may be left out, Boost takes the next word for it.
+      // Boost uses the next word as the value of an option whose value is optional.
       if (!needs_value(*option) && each.original_tokens.size() > 1) {
         argument(each.original_tokens.back());
         each.original_tokens.pop_back();
         each.value.clear();
       }
-      take_shape(each, *option);
+      set_value_semantic(each, *option);
       given.push_back(each);
     }
     parsed.options = std::move(given);
@@ -192,7 +192,7 @@ class Reader {
     return std::move(read_);
   }
 
-  /// What read() gives, without what it checks.
+  /// The same result as read(), without its checks.
   CommandWords found() {
     collect();
     return std::move(read_);
@@ -214,8 +214,8 @@ class Reader {
     }
   }
 
-  /// Gives an option its own name, and what OptionValue::parse() takes.
-  void take_shape(po::option& given, const CommandOption& option) const {
+  /// Passes the option's own name and the arguments of OptionValue::parse() on.
+  void set_value_semantic(po::option& given, const CommandOption& option) const {
     const std::string word = given.original_tokens.empty() ? "" : given.original_tokens.front();
     const std::string letter = is_letter(given.string_key) ? given.string_key : "";
     std::string shown = letter.empty() ? word.substr(0, word.find('=')) : letter;
@@ -224,7 +224,7 @@ class Reader {
     if (next_word && given.value.front().starts_with("--") && options_.contains(given.value.front().substr(2)))
       throw Refused(table_.wrong(shown + " needs a value"));
     if (may_lack_value(option) && letter.empty() && word.ends_with('=') && given.value.front().empty())
-      throw Refused(table_.wrong(shown + "= has nothing behind the =: name a value, or leave the = out"));
+      throw Refused(table_.wrong(shown + "= has no value after the =: add one, or leave the = out"));
     const std::string value = given.value.empty() ? (is_flag(option) ? "true" : "") : given.value.front();
     given.string_key = key_of(option);
     given.value = {value, shown, kCommandLine};
@@ -261,13 +261,13 @@ class Reader {
   }
 
   const CommandTable& table_;
-  std::map<std::string, const CommandOption*> options_;  ///< by each name as Boost has it
+  std::map<std::string, const CommandOption*> options_;  ///< by each name in Boost's form
   po::options_description description_;
   po::variables_map map_;
   CommandWords read_;
 };
 
-// Boost's parser takes time with the square of them.
+// The time of Boost's parser grows with the square of their number.
 constexpr std::size_t kMostWords = 4096;
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
@@ -290,7 +290,7 @@ Error wrong_table(const std::string& what) {
 }  // namespace
 
 std::optional<std::string> process_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): no thread sets variables
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
@@ -304,10 +304,10 @@ Status check_options(const std::vector<CommandOption>& options) {
     }
     if (option.letter != 0) names.emplace_back(1, option.letter);
     for (const std::string& variable : option.variables)
-      if (!is_variable(variable)) return wrong_table("'" + variable + "' is not a name of a variable");
+      if (!is_variable(variable)) return wrong_table("'" + variable + "' is not a valid name of a variable");
     for (const std::string& name : names) {
       if (!is_name(name)) return wrong_table("'" + name + "' is not a name");
-      if (!seen.insert(name).second) return wrong_table("two have the name '" + name + "'");
+      if (!seen.insert(name).second) return wrong_table("two options have the name '" + name + "'");
     }
   }
   return {};
@@ -341,7 +341,7 @@ CommandWords find_options(const std::vector<CommandOption>& options, const Words
   Reader reader(table);
   try {
     reader.words(words, false);
-  } catch (const std::exception&) {  // read_words() tells what is wrong
+  } catch (const std::exception&) {  // read_words() reports the error
   }
   return reader.found();
 }

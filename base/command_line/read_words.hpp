@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/command_line/read_words.hpp - reads the words of a command line by its table. Boost.Program_options does the
-// reading.
+// base/command_line/read_words.hpp - reads the words of a command line by its table. Boost.Program_options parses them.
 #pragma once
 
 #include <functional>
@@ -17,24 +16,22 @@ namespace slipway::command_line {
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 std::optional<std::string> process_variable(const std::string& name);
 
-/// Reads the words; then the variables of the options that the words do not give. Nothing is thrown.
+/// Reads the words, then the variables of options that are not among the words. Throws nothing.
 ///
-/// Errors: `usage`          a wrong word, naming the nearest option where there is one
+/// Errors: `usage`          an invalid word; names the nearest option if there is one
 ///         `plugin_defect`  the table itself is wrong: see check_options()
 Result<CommandWords> read_words(const CommandTable& table, const std::vector<std::string>& words,
                                 const Variables& variables = process_variable);
 
-/// Reads these options in words that may hold others too. The arguments are then the words that are not options, as far
-/// as that can be told. Of an option that is given twice the last counts; words that are wrong are left for
-/// read_words() to report.
+/// Reads these options among words that may contain other options. The arguments are then the words that do not look
+/// like options. A repeated option has its last value. Invalid words are left for read_words() to report.
 CommandWords find_options(const std::vector<CommandOption>& options, const std::vector<std::string>& words);
 
-/// Whether options can be told apart: names of letters, digits, '-', '_' and '.', none of them twice. Tables of plugins
-/// are foreign input.
-/// Errors: `plugin_defect`.
+/// Checks that the names of options are unique, and consist of letters, digits, '-', '_' and '.'. Tables of plugins are
+/// untrusted input. Errors: `plugin_defect`.
 Status check_options(const std::vector<CommandOption>& options);
 
-/// Whether --help or -h is among the words.
+/// True when --help or -h is among the words.
 bool asks_for_help(const std::vector<std::string>& words);
 
 }  // namespace slipway::command_line

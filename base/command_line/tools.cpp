@@ -25,7 +25,7 @@ Error defect(const std::string& what) {
 
 bool is_plain(const std::string& text) { return text.size() <= kLongestText && base::printable(text, true) == text; }
 
-/// Reads the members of an object by type, and remembers the first that is wrong. What is left out keeps its default.
+/// Reads the members of an object by type, and remembers the first invalid one. Missing members keep their defaults.
 class Members {
  public:
   Members(std::string name, const Json& object) : name_(std::move(name)), object_(object) {
@@ -40,7 +40,7 @@ class Members {
     if (value != nullptr && !value->is_boolean()) wrong(key, "is not true or false");
     if (value != nullptr && value->is_boolean()) flag = value->get<bool>();
   }
-  /// @param null  what null stands for
+  /// @param null  the meaning of null
   void read(const char* key, std::size_t& count, std::size_t null) {
     const Json* const value = at(key);
     if (value == nullptr) return;
@@ -54,7 +54,7 @@ class Members {
   void read(const char* key, std::vector<std::string>& texts) {
     for (const Json& value : list(key, kMostTexts)) take(key, value, texts.emplace_back());
   }
-  /// A list of at most so many; empty when it is wrong or left out.
+  /// Returns a list of at most that many elements; empty when it is invalid or missing.
   Json list(const char* key, std::size_t most) {
     const Json* const value = at(key);
     if (value == nullptr) return Json::array();
@@ -122,11 +122,12 @@ Result<CommandTable> line_from_json(const std::string& tool, const Json& value) 
   }
   if (const Status distinct = check_options(line.options); !distinct)
     return defect("the tool " + tool + ": " + distinct.error().what);
-  if (line.least_arguments > line.most_arguments) return defect("the tool " + tool + " wants more words than it takes");
+  if (line.least_arguments > line.most_arguments)
+    return defect("the tool " + tool + " requires more words than it allows");
   return line;
 }
 
-/// As a shell and a help text can have it.
+/// A name that is safe in a shell and in a help text.
 bool is_tool_name(const std::string& name) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
   return !name.empty() && name.size() <= 100 && name.front() != '-' && std::ranges::all_of(name, fits);
@@ -139,7 +140,7 @@ Result<ToolInfo> tool_from_json(const std::string& component, const Json& value)
   members.read("purpose", tool.purpose);
   SLIPWAY_CHECK(members.status());
   if (!is_tool_name(tool.name))
-    return defect("'" + tool.name + "' is not the name of a tool: small letters, digits and '-'");
+    return defect("'" + tool.name + "' is not the name of a tool: lower-case letters, digits and '-'");
   const auto line = value.find("line");
   SLIPWAY_TRY(read, line_from_json(tool.name, line == value.end() ? Json::object() : *line));
   if (read.call.empty()) read.call = "slipway " + component + " " + tool.name;
@@ -156,8 +157,8 @@ const std::vector<CommandOption>& options_for_tools() {
       {.name = "sim",
        .value = "PROFILE",
        .help = "a simulated GPU host, for example h100x8; --root DIR is then its root"},
-      {.name = "log-format", .value = "text|json", .help = "form of the log on standard error"},
-      {.name = "verbose", .help = "say more, and log down to debug", .letter = 'v'},
+      {.name = "log-format", .value = "text|json", .help = "format of the log on standard error"},
+      {.name = "verbose", .help = "print more, and log at level debug", .letter = 'v'},
       {.name = "help", .help = "this text", .letter = 'h'}};
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/command_line/tools.hpp - the tools of a component: their tables as the plugin sends them, their help, and what a
-// tool is given of its command line.
+// base/command_line/tools.hpp - the tools of a component: their tables from the plugin, their help, and the command
+// line of a tool.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace slipway::command_line {
 
-/// What slipway itself takes for every tool that a plugin runs, wherever it stands among the tool's own words. The tool
-/// never sees these options; its help and the completions list them.
+/// The options of slipway itself for every tool that a plugin runs, in any place among the tool's words. The tool never
+/// sees them; its help and the completions list them.
 const std::vector<CommandOption>& options_for_tools();
 
-/// Reads a plugin's reply to "tools", which is foreign input. A line that leaves `call`, `usage` or `about` out has
+/// Reads a plugin's reply to "tools", which is untrusted. The defaults of `call`, `usage` and `about` are
 /// "slipway COMPONENT TOOL", "[options]", and the purpose.
 /// Errors: `plugin_defect`.
 Result<std::vector<ToolInfo>> tools_from_json(const std::string& component, const Json& reply);
@@ -30,11 +30,11 @@ std::string tools_text(const std::string& component, const std::vector<ToolInfo>
 /// `slipway NAME TOOL --help`, with options_for_tools().
 std::string tool_text(const ToolInfo& tool);
 
-/// The tool's table with further options of slipway's.
+/// The tool's table with additional options of slipway's.
 /// Errors: `plugin_defect`  the tool has one of them itself
 Result<CommandTable> with_options(const ToolInfo& tool, const std::vector<CommandOption>& more);
 
-/// The request "tool", but for `component`, `spec` and `host`.
+/// The request "tool", without `component`, `spec` and `host`.
 Json tool_request(const std::string& tool, const CommandWords& words);
 
 }  // namespace slipway::command_line

@@ -78,7 +78,8 @@ class Filter {
   }
 
   /// Refuses a call when an argument, under the mask, has that value.
-  void refuse_where(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value, int number = EPERM) {
+  void refuse_when_argument(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value,
+                            int number = EPERM) {
     const int call = seccomp_syscall_resolve_name(name);
     if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value)});
   }
@@ -116,15 +117,15 @@ void refuse_other_processes(Filter& filter) {
   // The kernel sends signals of any number to the owner set for a descriptor.
   for (const char* name : {"fcntl", "fcntl64"})
     for (const unsigned command : {unsigned{F_SETOWN}, unsigned{F_SETOWN_EX}, unsigned{F_SETSIG}})
-      filter.refuse_where(name, 1, ~std::uint32_t{0}, command);
+      filter.refuse_when_argument(name, 1, ~std::uint32_t{0}, command);
   for (const unsigned command : {unsigned{FIOSETOWN}, unsigned{SIOCSPGRP}})
-    filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, command);
+    filter.refuse_when_argument("ioctl", 1, ~std::uint32_t{0}, command);
 }
 
 /// Local services may trust a process that runs as root.
 void refuse_local_services(Filter& filter) {
   const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
-    filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
+    filter.refuse_when_argument(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
   };
   constexpr int kFamilies = 64;  // more than exist; these three are the only network families
   for (int family = 0; family < kFamilies; ++family)
@@ -137,7 +138,7 @@ void refuse_local_services(Filter& filter) {
 
 int load_filter(const Powers& powers) {
   Filter filter;
-  if (powers.smaller_programs) filter.cover_smaller_programs();
+  if (powers.programs_of_32_bits) filter.cover_smaller_programs();
   if (!powers.programs) {
     for (const char* name : kProgramCalls) filter.refuse(name);
     refuse_other_processes(filter);
@@ -152,12 +153,12 @@ int load_filter(const Powers& powers) {
   for (const char* name : kRefused) filter.refuse(name);
   for (const char* name : kReportedAsMissing) filter.refuse(name, ENOSYS);
   for (unsigned bit = 1; bit != 0; bit <<= 1U)
-    if ((kNewNamespaces & bit) != 0) filter.refuse_where("clone", 0, bit, bit);
+    if ((kNewNamespaces & bit) != 0) filter.refuse_when_argument("clone", 0, bit, bit);
   for (const unsigned kind : {unsigned{S_IFCHR}, unsigned{S_IFBLK}}) {
-    filter.refuse_where("mknod", 1, S_IFMT, kind);
-    filter.refuse_where("mknodat", 2, S_IFMT, kind);
+    filter.refuse_when_argument("mknod", 1, S_IFMT, kind);
+    filter.refuse_when_argument("mknodat", 2, S_IFMT, kind);
   }
-  filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, TIOCSTI);  // types into the terminal
+  filter.refuse_when_argument("ioctl", 1, ~std::uint32_t{0}, TIOCSTI);  // types into the terminal
   return filter.load();
 }
 

@@ -17,7 +17,7 @@ struct Powers {
   bool local_sockets = true;     ///< also to services of this machine (Unix, vsock); connected pairs are always allowed
   bool other_sockets = true;     ///< sockets other than Unix ones: network, kernel, virtual machines
   bool uncharged_memory = true;  ///< memory not charged to a process: memfd, System V memory, message queues
-  bool smaller_programs = false;  ///< it may also start programs of the processor's 32-bit kind (i686)
+  bool programs_of_32_bits = false;  ///< it may also start programs of the processor's 32-bit kind (i686)
 };
 
 /// The access that could not be dropped.

@@ -35,19 +35,19 @@ constexpr long kFirstUsefulVersion = 2;
 constexpr long kVersionWithTruncate = 3;
 constexpr long kVersionWithScopes = 6;
 
-constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_WRITE_FILE;
-constexpr std::uint64_t kOfFolders = kOfFiles | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                                     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
-                                     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-                                     LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-                                     LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
+constexpr std::uint64_t kFileRights = LANDLOCK_ACCESS_FS_WRITE_FILE;
+constexpr std::uint64_t kFolderRights = kFileRights | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                                        LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                                        LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                                        LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                                        LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER;
 
 Status allow(int rules, const std::string& place, std::uint64_t truncate) {
   const Fd opened(::open(place.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
   if (!opened || ::fstat(opened.get(), &info) != 0) return {};
   landlock_path_beneath_attr rule{};
-  rule.allowed_access = (S_ISDIR(info.st_mode) ? kOfFolders : kOfFiles) | truncate;
+  rule.allowed_access = (S_ISDIR(info.st_mode) ? kFolderRights : kFileRights) | truncate;
   rule.parent_fd = opened.get();
   if (::syscall(kAddRule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
     return system_error("allow to write below", place, errno);
@@ -61,7 +61,7 @@ Result<bool> limit_writes_to(const std::vector<std::string>& places) {
   if (version < kFirstUsefulVersion) return false;
   const std::uint64_t truncate = version >= kVersionWithTruncate ? kTruncate : 0;
   const std::uint64_t scoped = version >= kVersionWithScopes ? kAbstractSockets | kSignals : 0;
-  const Ruleset wanted{kOfFolders | truncate, 0, scoped};
+  const Ruleset wanted{kFolderRights | truncate, 0, scoped};
   const Fd rules(static_cast<int>(::syscall(kCreateRuleset, &wanted, sizeof(wanted), 0)));
   if (!rules) return system_error("make", "rules of Landlock", errno);
   for (const std::string& place : places) SLIPWAY_CHECK(allow(rules.get(), place, truncate));

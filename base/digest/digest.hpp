@@ -19,7 +19,7 @@ class Sha256 {
   Sha256();
   void update(std::string_view bytes);
   void update(std::span<const std::byte> bytes);
-  /// Returns "sha256:" + 64 lower-case hex digits of all data so far; starts anew afterwards.
+  /// Returns "sha256:" + 64 lower-case hex digits of all data so far; starts again afterwards.
   std::string digest();
 
  private:

@@ -19,9 +19,9 @@ namespace {
 
 Error bad_address(const std::string& address) {
   return {ErrorCode::invalid,
-          "'" + address + "' is no IP address",
+          "'" + address + "' is not an IP address",
           "address",
-          "write 127.0.0.1 for this machine alone, or :: for every address of it",
+          "write 127.0.0.1 to listen on this machine only, or :: for all of its addresses",
           {}};
 }
 
@@ -69,11 +69,11 @@ Error cannot_listen(const HttpSettings& settings, int number) {
   error.next = "choose another port (" + settings.key + ")";
   if (number == EADDRINUSE) {
     error.code = ErrorCode::busy;
-    error.next = "end what has that port (`ss -ltnp`), or choose another one (" + settings.key + ")";
+    error.next = "stop the process that has that port (`ss -ltnp`), or choose another one (" + settings.key + ")";
   }
   if (number == EADDRNOTAVAIL || number == EAFNOSUPPORT)
-    error.next = "write an address that this machine has (`ip address`), or 127.0.0.1 for this machine alone";
-  if (number == EMFILE || number == ENFILE) error.next = "end what has many files open, or allow more of them";
+    error.next = "write an address that this machine has (`ip address`), or 127.0.0.1 to listen on this machine only";
+  if (number == EMFILE || number == ENFILE) error.next = "stop processes that have many files open, or raise the limit";
   return error;
 }
 

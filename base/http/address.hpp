@@ -23,10 +23,10 @@ Result<Fd> listen_on(const HttpSettings& settings);
 /// Duplicates the descriptor of a socket. Errors: `invalid` it is not a listening stream socket.
 Result<Fd> listening_copy(int socket);
 
-/// Identifies the peer of a connection by addresses that cannot be had in quantity: an IPv4 address, also inside IPv6;
-/// a whole /64 of IPv6, which belongs to one host, but for link-local addresses (fe80::/10) the whole address; all of
-/// this machine's loopback as one, since each local user has 2^24 addresses there. Without port. Empty for an address
-/// of another kind.
+/// Identifies the peer of a connection without its port, so that one host cannot pose as many peers: an IPv4 address,
+/// also inside IPv6; the /64 of an IPv6 address, which belongs to one host; the whole address if it is link-local
+/// (fe80::/10); one peer for all of loopback, where each local user has 2^24 addresses. Empty for an address of another
+/// kind.
 std::string peer_of(const sockaddr* address);
 inline constexpr const char* kLoopbackPeer = "loopback";
 

@@ -6,7 +6,7 @@
 
 namespace slipway::base {
 Connections::Connection* Connections::add(int fd, std::string peer, Clock::time_point now) {
-  if (alive_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
+  if (live_connections_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
   if (alive() >= limits_.all) end(*oldest_of(greediest()));
   connections_.push_back({.fd = fd, .peer = std::move(peer), .start = now});
   return &connections_.back();
@@ -16,7 +16,7 @@ void Connections::remove(const Connection* connection) {
   connections_.remove_if([&](const Connection& each) { return &each == connection; });
 }
 
-void Connections::end_old(Clock::time_point now) {
+void Connections::close_expired(Clock::time_point now) {
   for (Connection& connection : connections_)
     if (now - connection.start >= limits_.longest) end(connection);
 }
@@ -30,7 +30,7 @@ std::size_t Connections::alive() const {
   return static_cast<std::size_t>(std::ranges::count_if(connections_, [](const auto& each) { return !each.ended; }));
 }
 
-std::size_t Connections::alive_of(const std::string& peer) const {
+std::size_t Connections::live_connections_of(const std::string& peer) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(connections_, [&](const auto& each) { return !each.ended && each.peer == peer; }));
 }

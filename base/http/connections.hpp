@@ -36,12 +36,12 @@ class Connections {
   /// returned connection stays at its address until remove().
   Connection* add(int fd, std::string peer, Clock::time_point now);
   void remove(const Connection* connection);
-  void end_old(Clock::time_point now);
+  void close_expired(Clock::time_point now);
 
  private:
   void end(Connection& connection);
   std::size_t alive() const;
-  std::size_t alive_of(const std::string& peer) const;
+  std::size_t live_connections_of(const std::string& peer) const;
   /// Returns nullptr when it has none.
   Connection* oldest_of(const std::string& peer);
   std::string greediest() const;

@@ -135,7 +135,7 @@ class Microhttpd final : public HttpListener {
       while (!stop.stop_requested()) {
         if (!has_clients()) wait_for_a_client();
         (void)MHD_run_wait(daemon_, has_clients() ? kTickMs : 0);
-        connections_.end_old(Clock::now());
+        connections_.close_expired(Clock::now());
       }
     });
     return true;
@@ -212,18 +212,18 @@ class Microhttpd final : public HttpListener {
     const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     if (host != nullptr && !is_own_name(host, self.names_))  // every browser sends it
       return send(connection, MHD_HTTP_MISDIRECTED_REQUEST, "text/plain",
-                  "ask by an address, or under a name of this machine: `host_names` in its spec names others\n");
+                  "use an address or a host name of this machine; `host_names` in the spec allows more names\n");
     if (!self.is_trusted(connection))
-      return send(connection, MHD_HTTP_FORBIDDEN, "text/plain", "a client certificate is asked for here\n");
+      return send(connection, MHD_HTTP_FORBIDDEN, "text/plain", "a client certificate is required\n");
     auto* const client = taken_up(connection);
     const auto allowed = self.allowed(connection, client == nullptr ? std::string() : client->peer);
     if (allowed == BasicAuth::Answer::later)
       return send(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain", "too many wrong passwords: try again later\n");
     if (allowed == BasicAuth::Answer::wrong)
-      return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are asked for here\n");
+      return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are required\n");
     if (client != nullptr) client->asked = true;
     const bool reads = std::strcmp(method, "GET") == 0 || std::strcmp(method, "HEAD") == 0;
-    if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n");
+    if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is supported\n");
     if (self.health_ && std::strcmp(url, "/health") == 0) {
       const ServiceHealth health = self.health_();
       return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
@@ -272,7 +272,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
   return Error{ErrorCode::invalid,
-               "the certificate and the key of TLS cannot be used",
+               "the TLS certificate and key cannot be used",
                settings.web_config,
                "both are PEM, and the key belongs to the certificate: `openssl x509 -in CERT -noout -pubkey` and "
                "`openssl pkey -in KEY -pubout` print the same",

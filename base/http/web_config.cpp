@@ -77,15 +77,14 @@ class Reader {
   /// @param known  the known keys; empty: any
   Status each(const YAML::Node& map, const std::string& above, const std::vector<std::string>& known,
               const std::function<Status(const std::string&, const YAML::Node&)>& take) const {
-    if (!map.IsMap()) return wrong(map.Mark(), above, "a map is expected here", "write `key: value` lines");
+    if (!map.IsMap()) return wrong(map.Mark(), above, "expected a map", "write `key: value` lines");
     std::set<std::string> seen;
     for (const auto& entry : map) {
       const auto key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
       const std::string whole = above.empty() ? key : above + "." + key;
-      if (!seen.insert(key).second)
-        return wrong(entry.first.Mark(), whole, "the key stands here twice", "take one out");
+      if (!seen.insert(key).second) return wrong(entry.first.Mark(), whole, "the key is given twice", "take one out");
       if (!known.empty() && std::ranges::find(known, key) == known.end())
-        return wrong(entry.first.Mark(), whole, "slipway knows no key '" + key + "' here", "it knows " + joined(known));
+        return wrong(entry.first.Mark(), whole, "unknown key '" + key + "'", "it knows " + joined(known));
       SLIPWAY_CHECK(take(key, entry.second));
     }
     return {};
@@ -99,7 +98,7 @@ class Reader {
         [&](const std::string& key, const YAML::Node& value) -> Status {
           const std::string whole = std::string(kSection) + "." + key;
           if (!value.IsScalar() || value.Scalar().empty())
-            return wrong(value.Mark(), whole, "a text is expected here", "name a file, or a version");
+            return wrong(value.Mark(), whole, "expected a string", "name a file, or a version");
           return take_tls_key(key, whole, value);
         }));
     if (config_.certificate.empty() || config_.key.empty())
@@ -133,8 +132,7 @@ class Reader {
                       const char* other) const {
     only = value.Scalar() == narrows;
     if (only || value.Scalar() == other) return {};
-    return wrong(value.Mark(), key, "'" + value.Scalar() + "' is not a version that is offered",
-                 "write TLS12 or TLS13");
+    return wrong(value.Mark(), key, "'" + value.Scalar() + "' is not a supported version", "write TLS12 or TLS13");
   }
 
   Status take_client_auth(const YAML::Node& value, const std::string& key) {
@@ -142,7 +140,8 @@ class Reader {
     if (word == "VerifyClientCertIfGiven") config_.client_auth = ClientAuth::if_given;
     if (word == "RequireAndVerifyClientCert") config_.client_auth = ClientAuth::required;
     if (config_.client_auth != ClientAuth::none || word == "NoClientCert") return {};
-    return wrong(value.Mark(), key, "'" + word + "' is not offered: a certificate that is asked for is verified",
+    return wrong(value.Mark(), key,
+                 "'" + word + "' is not supported: slipway verifies each certificate that it asks for",
                  "write NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
   }
 
@@ -153,7 +152,7 @@ class Reader {
                   const std::string whole = std::string(kSection) + "." + key;
                   if (key == "headers") return take_headers(value, whole);
                   if (value.IsScalar() && value.Scalar() == "false") return {};
-                  return wrong(value.Mark(), whole, "HTTP/2 is not offered",
+                  return wrong(value.Mark(), whole, "HTTP/2 is not supported",
                                "write false, or leave it out: clients use HTTP/1.1");
                 });
   }
@@ -167,7 +166,7 @@ class Reader {
                   const std::string text = value.IsScalar() ? value.Scalar() : "";
                   const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
                   if (text.empty() || std::ranges::any_of(text, controls))
-                    return wrong(value.Mark(), above + "." + key, "a text of one line is expected here",
+                    return wrong(value.Mark(), above + "." + key, "expected a string of one line",
                                  "write the header's value");
                   config_.headers[key] = text;
                   return {};
@@ -189,17 +188,16 @@ class Reader {
       const bool named = !user.empty() && user.find(':') == std::string::npos;
       // The hash itself must not be in a log.
       if (!named || !is_bcrypt(hash))
-        return wrong(value.Mark(), key, "a user's name and the bcrypt hash of a password are expected here",
+        return wrong(value.Mark(), key, "expected a user's name and the bcrypt hash of a password",
                      "`htpasswd -nBC 10 USER` makes both");
-      if (rounds_of(hash) > kMostRounds)
+      if (bcrypt_rounds(hash) > kMostRounds)
         return wrong(value.Mark(), key, "the hash costs too much to check, more than 2^12 rounds",
                      "make it with a cost of 10 to 12");
       config_.users[user] = hash;
       return {};
     }));
     if (config_.users.empty() || config_.users.size() > kMostUsers)
-      return wrong(section.Mark(), kSection, "1 to 256 users are expected here",
-                   "leave the key out to ask for no password");
+      return wrong(section.Mark(), kSection, "expected 1 to 256 users", "leave the key out to ask for no password");
     return {};
   }
 
@@ -209,9 +207,9 @@ class Reader {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     return hash.size() == 60 && hash.starts_with("$2") && (hash[2] == 'a' || hash[2] == 'b' || hash[2] == 'y') &&
            hash[3] == '$' && digit(hash[4]) && digit(hash[5]) && hash[6] == '$' &&
-           hash.find_first_not_of(kLetters, 7) == std::string::npos && rounds_of(hash) >= kFewestRounds;
+           hash.find_first_not_of(kLetters, 7) == std::string::npos && bcrypt_rounds(hash) >= kFewestRounds;
   }
-  static int rounds_of(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
+  static int bcrypt_rounds(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
 
   const std::string& path_;
   const ReadFile& read_file_;

@@ -153,7 +153,7 @@ NextBoot next_boot(const Host& host) {
   auto kernels = host.installed_kernels();
   if (kernels.empty()) return {{}, "there is no kernel in /lib/modules"};
   sort_newest_first(kernels);
-  return {kernels.front(), "the newest, since no boot loader's files say otherwise"};
+  return {kernels.front(), "the newest, since no boot loader's files name another"};
 }
 
 }  // namespace slipway::base

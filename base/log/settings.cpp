@@ -16,7 +16,7 @@ Result<LogLevel> read_level(const std::string& word) {
   for (const auto& [name, level] : kLevels)
     if (word == name) return level;
   return Error{ErrorCode::usage,
-               "SLIPWAY_LOG is '" + word + "', which is not a level of the log",
+               "SLIPWAY_LOG is '" + word + "', which is not a log level",
                "environment",
                "set SLIPWAY_LOG to error, warning, info or debug, or unset it",
                {}};
@@ -29,11 +29,8 @@ Result<LogSettings> read_log_settings(const std::string& format, bool verbose, c
   if (format == "json")
     settings.format = LogFormat::json;
   else if (!format.empty() && format != "text")
-    return Error{ErrorCode::usage,
-                 "--log-format " + format + " is not a form of the log",
-                 "command line",
-                 "use text or json",
-                 {}};
+    return Error{
+        ErrorCode::usage, "--log-format " + format + " is not a log format", "command line", "use text or json", {}};
   if (variable != nullptr && *variable != '\0') {
     SLIPWAY_TRY(level, read_level(variable));
     settings.level = level;

@@ -10,7 +10,7 @@ Result<std::unique_ptr<Document>> parse(const std::string& format, const std::st
   if (format == "toml") return parse_toml(bytes, path);
   if (format == "yaml") return parse_yaml(bytes, path);
   return Error{ErrorCode::unsupported,
-               "files of the format '" + format + "' cannot be merged into; there are json, toml and yaml",
+               "slipway cannot merge into files of the format '" + format + "', only into json, toml and yaml",
                path,
                "this is a defect of the component that planned it; report it to its authors",
                {}};
@@ -43,7 +43,7 @@ Error broken(const std::string& path, std::size_t line, std::size_t column, cons
   return Error{ErrorCode::invalid,
                place + ": this is not a valid " + format + ": " + why,
                place,
-               "mend the file, then run the same command again; nothing was written to it",
+               "correct the file, then run the same command again; nothing was written to it",
                {}};
 }
 

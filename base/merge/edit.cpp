@@ -26,9 +26,9 @@ struct File {
   Result<std::unique_ptr<Document>> read(const std::string& bytes) const {
     if (bytes.size() > left)
       return Error{ErrorCode::corrupt,
-                   path + ": what was recorded of it takes too long to undo",
+                   path + ": slipway's changes to it take too long to undo",
                    path,
-                   "take slipway's keys out of it by hand",
+                   "remove slipway's keys from it by hand",
                    {}};
     left -= bytes.size();
     return parse(format, without_mark(bytes), path);
@@ -130,11 +130,11 @@ Result<Splice> change(const File& file, const std::string& bytes, const Key& key
 Error leads_through_a_value(const File& file, const Key& key, std::size_t depth, const Json& value) {
   const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth));
   const std::string meant =
-      depth == key.size() ? "a single value is to be there" : to_text(key) + " is to be set below it";
+      depth == key.size() ? "it should have a single value" : to_text(key) + " should be set below it";
   return Error{ErrorCode::conflict,
                file.path + ": " + to_text(above) + " is " + canonical(value).substr(0, 60) + ", and " + meant,
                file.path,
-               "take " + to_text(above) + " out of the file, then run the same command again",
+               "remove " + to_text(above) + " from the file, then run the same command again",
                {}};
 }
 
@@ -246,7 +246,8 @@ Result<std::string> set_back(const File& file, const std::string& bytes, const K
 }
 
 /// Removes the outermost object that contained only our values, else the key itself.
-Result<std::string> take_out(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
+Result<std::string> remove_key(const File& file, const std::string& bytes, const KeyRecord& record,
+                               const Json& wanted) {
   Key key = record["key"];
   while (key.size() > 1) {
     const Key above(key.begin(), key.end() - 1);
@@ -262,7 +263,7 @@ Result<std::string> undo_one(const File& file, const std::string& bytes, const J
                              const KeyRecord& record) {
   const Json wanted = undone_value(document, record);
   if (auto exact = reversed(file, bytes, record, wanted)) return *exact;
-  return record.contains("was") ? set_back(file, bytes, record, wanted) : take_out(file, bytes, record, wanted);
+  return record.contains("was") ? set_back(file, bytes, record, wanted) : remove_key(file, bytes, record, wanted);
 }
 
 bool is_text_in(const Json& object, const char* name) { return object.contains(name) && object[name].is_string(); }
@@ -330,12 +331,12 @@ Result<std::string> undo_keys(const std::string& bytes, const std::string& forma
 Status check_records(const Json& records, const char* value, const std::string& path) {
   const auto whole = [&](const KeyRecord& record) { return is_record(record) && record.contains(value); };
   if (records.is_array() && records.size() <= kMostRecords && std::ranges::all_of(records, whole)) return {};
-  return Error{
-      ErrorCode::corrupt,
-      "what slipway recorded of its keys in " + path + " is damaged",
-      path,
-      "take slipway's keys out of " + path + " by hand; provision a root anew whose state others may have written",
-      {}};
+  return Error{ErrorCode::corrupt,
+               "the record of slipway's keys in " + path + " is damaged",
+               path,
+               "remove slipway's keys from " + path +
+                   " by hand; if other users may have written the state of this root, provision it again",
+               {}};
 }
 
 Result<Json> read_value(const std::string& bytes, const std::string& format, const std::string& path) {

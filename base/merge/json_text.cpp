@@ -260,7 +260,7 @@ Result<std::unique_ptr<Document>> parse_json(const std::string& bytes, const std
   Duplicates duplicates;
   Json value = Json::parse(bytes, std::ref(duplicates));
   if (!duplicates.found.empty())
-    return broken(path, 1, 1, "JSON", "the key '" + duplicates.found + "' is there twice in one object");
+    return broken(path, 1, 1, "JSON", "the key '" + duplicates.found + "' appears twice in one object");
   if (!value.is_object()) return broken(path, 1, 1, "configuration", "it is not an object at its top");
   Node root = Scanner(bytes).scan();
   return std::unique_ptr<Document>(std::make_unique<JsonDocument>(bytes, std::move(value), std::move(root)));

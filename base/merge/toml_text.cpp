@@ -63,7 +63,7 @@ class TomlDocument final : public Document {
       case TomlKind::implicit:
         return new_section(key, value);
       default:
-        return cannot(key, "there is a list on the way");
+        return cannot(key, "there is a list on the path to it");
     }
   }
 
@@ -140,7 +140,7 @@ class TomlDocument final : public Document {
     SLIPWAY_TRY(text, render_toml(value));
     const std::string entry = dotted(key, top - 1, key.size()) + " = " + text;
     const std::size_t last = last_end(*way[depth]);
-    if (last == 0) return cannot(key, "the table is spread over the file in a way that cannot be added to");
+    if (last == 0) return cannot(key, "the table is spread over the file, so nothing can be added to it");
     if (way[top - 1]->kind == TomlKind::inlined) return Splices{{last, last, ", " + entry}};
     return Splices{line_after(last, indent(entry_begin(*way[depth], last)) + entry)};
   }

@@ -122,7 +122,7 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
   try {
     if (yaml::count_documents(bytes) > 1)
       return Error{ErrorCode::unsupported,
-                   path + " holds several YAML documents; it is not known which one counts",
+                   path + " holds several YAML documents; slipway cannot tell which one to use",
                    path,
                    "keep one document in it, or change it by hand",
                    {}};
@@ -131,7 +131,7 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
     if (!node.IsMap()) return broken(path, 1, 1, "configuration", "it is not a map at its top");
     std::string duplicate;
     tree.value = to_json(node, duplicate);
-    if (!duplicate.empty()) return broken(path, 1, 1, "YAML", "the key '" + duplicate + "' is there twice in one map");
+    if (!duplicate.empty()) return broken(path, 1, 1, "YAML", "the key '" + duplicate + "' appears twice in one map");
     tree.root = Builder(bytes).root(node);
   } catch (const YAML::Exception& error) {
     return broken(path, static_cast<std::size_t>(error.mark.line) + 1, static_cast<std::size_t>(error.mark.column) + 1,

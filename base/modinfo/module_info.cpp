@@ -10,7 +10,7 @@
 namespace slipway::base {
 namespace {
 
-constexpr std::size_t kMostModinfo = std::size_t{1} << 20U;  // a module for very many devices has 200 KiB
+constexpr std::size_t kMaxModinfoBytes = std::size_t{1} << 20U;  // a module for very many devices has 200 KiB
 
 Error corrupt(const char* why) { return Error{.code = ErrorCode::corrupt, .what = why}; }
 
@@ -30,7 +30,7 @@ Result<ModuleInfo> info_in(const Result<ElfSections>& sections) {
   if (!sections) return sections.error();
   const Elf64_Shdr* const section = sections->named(SHT_PROGBITS, ".modinfo");
   if (section == nullptr) return corrupt("it has no .modinfo section");
-  SLIPWAY_TRY(bytes, sections->content(*section, kMostModinfo));
+  SLIPWAY_TRY(bytes, sections->content(*section, kMaxModinfoBytes));
   return parse(bytes);
 }
 

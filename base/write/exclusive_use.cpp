@@ -27,7 +27,7 @@ Result<std::set<std::string>> exclusives_of(const Action& action) {
     if (!is_name(name))
       return Error{.code = ErrorCode::plugin_defect,
                    .what = "the custom action '" + action.target() + "' asks for the exclusive " + each.dump() +
-                           ": a name has small letters, digits and '-', and does not begin with 'root-'",
+                           ": a name has lower-case letters, digits and '-', and does not begin with 'root-'",
                    .where = action.target(),
                    .next = "report it to the plugin's authors"};
     names.insert(name);

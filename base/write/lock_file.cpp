@@ -38,7 +38,7 @@ Status expect_own_folder(int folder, const std::string& path) {
   if (::fstat(folder, &info) != 0) return system_error("look at", path, errno);
   if (is_trusted_owner(info.st_uid) && (info.st_mode & kOthersWrite) == 0) return {};
   return Error{ErrorCode::conflict,
-               "the folder for locks can be written to by other users, who could keep slipway out",
+               "other users can write to the folder for locks, and could lock slipway out",
                path,
                "remove it, or give it to root with mode 0755",
                {}};
@@ -155,7 +155,7 @@ Result<LockFile> LockFile::take(const RootDir& root, const std::string& folder, 
   }
   const std::string path = joined_path(folder, name);
   return Error{ErrorCode::locked,
-               path + " is made and removed by others again and again",
+               path + " is made and removed by other processes again and again",
                path,
                "wait until nothing else runs slipway here, then run the same command again",
                {}};

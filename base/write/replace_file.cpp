@@ -48,7 +48,7 @@ Status check_link(const RootDir& root, const std::string& path) {
                path + " is a link that user " + std::to_string(link.st_uid) +
                    " made in a folder in which all users may write: it is not followed",
                path,
-               "remove the link, or name a file in a folder of root's",
+               "remove the link, or name a file in a folder that belongs to root",
                {}};
 }
 

@@ -82,7 +82,7 @@ Status standard_output_status() {
   const std::scoped_lock lock(output_mutex);
   if (first_failure == 0) return {};
   Error error = system_error("write", "standard output", first_failure);
-  error.next = "give it a place that takes all of what is printed; what the command had to do is done";
+  error.next = "write to a file or pipe that takes the whole output; the command itself has done its work";
   return error;
 }
 

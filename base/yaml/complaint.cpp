@@ -123,10 +123,10 @@ YamlComplaint structure_complaint(const ErrorPlace& scene, const std::string& me
     const bool same_depth = indentation(scene.line).size() == indentation(scene.previous).size();
     const bool item = trimmed(scene.line).starts_with("-");
     if (item && same_depth)
-      return at_text(scene, scene.number, "a list item ('- …') stands where a key is expected",
+      return at_text(scene, scene.number, "a list item ('- …') is in the place of a key",
                      "indent the list below the key that it belongs to");
     if (same_depth && !has_key(scene.previous) && !trimmed(scene.previous).starts_with("-"))
-      return at_text(scene, scene.previous_number, "this line is no 'key: value'",
+      return at_text(scene, scene.previous_number, "this line is not a 'key: value'",
                      "add ': ' and a value, or remove it");
     if (!same_depth) return wrong_indentation(scene);
   }

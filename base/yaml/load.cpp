@@ -36,7 +36,7 @@ class Counter final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto named = anchors_.find(anchor);
-    if (named == anchors_.end()) throw YAML::Exception(mark, "an alias (*name) stands inside the value that it names");
+    if (named == anchors_.end()) throw YAML::Exception(mark, "an alias (*name) is inside the value that it names");
     add(mark, named->second, YAML::NullAnchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,

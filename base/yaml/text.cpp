@@ -77,7 +77,7 @@ std::optional<BadByte> find_bad_byte(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text[at]);
     if (length == 0) return BadByte{at, "byte " + hex(byte) + " is not UTF-8"};
     if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F)
-      return BadByte{at, "the control character " + hex(byte) + " may not stand in YAML"};
+      return BadByte{at, "the control character " + hex(byte) + " is not allowed in YAML"};
     at += length;
   }
   return std::nullopt;

@@ -47,7 +47,7 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
     const std::string_view text = lines_.line(static_cast<std::size_t>(line));
     if (text.starts_with("---") || text.starts_with("...")) return;
   }
-  stop(position(mark), "this line does not belong to what stands above it",
+  stop(position(mark), "this line does not belong to the lines above it",
        "check its indentation, and that the lines above are 'key: value'");
 }
 
@@ -61,7 +61,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   last_line_ = std::max(last_line_, mark.line);
   const auto found = anchors_.find(anchor);
   if (found == anchors_.end())
-    stop(position(mark), "an alias (*name) stands inside the very value that it names", "write the value out");
+    stop(position(mark), "an alias (*name) is inside the value that it names", "write the value out");
   count(found->second, position(mark));
   add(found->second, 0);
 }
@@ -97,7 +97,7 @@ YamlNode TreeBuilder::node_at(const YAML::Mark& mark, YamlNode::Kind kind) const
 
 void TreeBuilder::check_tag(const YAML::Mark& mark, const std::string& tag) const {
   if (!tag.empty() && tag != "?")
-    stop(position(mark), "a tag (!…) stands here; the only one that is known is !!str", "remove the tag");
+    stop(position(mark), "a tag (!…) is not supported here, except !!str", "remove the tag");
 }
 
 // yaml-cpp lets a quoted text without a closing quote extend to the end of the file.
@@ -167,9 +167,9 @@ void TreeBuilder::add(YamlNode node, YAML::anchor_t anchor) {
 void TreeBuilder::take_key(Frame& frame, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::null) stop(node.position, "there is no key before the colon", "add the key");
   if (node.kind != YamlNode::Kind::scalar)
-    stop(node.position, "a list or map stands where a key is expected", "write 'key: value'");
+    stop(node.position, "expected a key, found a list or map", "write 'key: value'");
   if (node.text == "<<" && !node.quoted)
-    stop(node.position, "merge keys (<<) are no part of YAML 1.2 and not known here", "write the keys out");
+    stop(node.position, "merge keys (<<) are not part of YAML 1.2 and not supported", "write the keys out");
   const auto [first, is_new] = frame.keys_seen.emplace(node.text, node.position);
   if (!is_new)
     stop(node.position, "key '" + node.text + "' is given twice; first in line " + std::to_string(first->second.line),

@@ -28,9 +28,8 @@ bool owns(const core::Ownership& ownership, const std::string& path) {
 }
 
 Error nothing_to_accept(const std::string& path, bool owned, const std::vector<std::string>& known) {
-  const std::string look = "`slipway plan` lists the edits that are kept";
-  Error error{
-      ErrorCode::not_found, path + " has no edit that is kept, so there is none to accept", "command line", look, {}};
+  const std::string look = "`slipway plan` lists the kept edits";
+  Error error{ErrorCode::not_found, path + " has no kept edit to accept", "command line", look, {}};
   if (owned) return error;
   error.what = "slipway does not own " + path;
   error.next = suggestion(path, known, look);
@@ -49,16 +48,16 @@ Result<core::Generation> settled_generation(core::Session& session) {
                  {{"held", at_work}}};
   if (core::journal_exists(session))
     return Error{ErrorCode::conflict,
-                 "an apply of this root was cut off; what it left is not a state to accept",
+                 "an apply of this root was cut off, so its edits cannot be accepted yet",
                  std::string(core::kStateDir),
                  "`slipway apply` finishes or undoes it, then run the same command again",
                  {}};
   SLIPWAY_TRY(current, session.state().current());
   if (current) return *current;
   return Error{ErrorCode::not_found,
-               "no generation is in force in " + session.host_config().root + ", which could hold what is accepted",
+               "no generation is active in " + session.host_config().root + ", so nothing can be accepted",
                {},
-               "see with `slipway status` what is there, and let `slipway apply` come to its end",
+               "look at `slipway status`, and let `slipway apply` finish",
                {}};
 }
 
@@ -113,7 +112,7 @@ Result<core::ApplyResult> accept(core::Session& session, const std::vector<std::
   SLIPWAY_TRY(acceptance, plan_acceptance(session, paths));
   if (core::to_json(acceptance.next) != core::to_json(shown))
     return Error{ErrorCode::conflict,
-                 "what was to be accepted has changed meanwhile",
+                 "the state to accept has changed in the meantime",
                  {},
                  "look at it, then run the same command again",
                  {}};
@@ -134,7 +133,7 @@ Result<int> run_accept(const Options& options, TerminalUi& ui) {
     return Error{ErrorCode::usage,
                  "accept which edits?",
                  "command line",
-                 "name their paths; `slipway plan` lists the edits that are kept",
+                 "name their paths; `slipway plan` lists the kept edits",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(acceptance, plan_acceptance(*session, options.arguments));

@@ -26,7 +26,7 @@ std::string real_path(const std::string& path) {
   return code ? path : real;
 }
 
-/// A plan of slipway 0.1.0 has one kernel, as a text.
+/// A plan of slipway 0.1.0 has one kernel, as a string.
 std::vector<std::string> saved_kernels(const Json& made_for) {
   const std::string kernel = made_for.value("kernel", "");
   return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});
@@ -71,7 +71,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 
 /// Reads a plan saved by `slipway plan -o json` and takes its options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) try {
-  const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
+  const std::string meant = "name the path of an edit after a =: --replace-edits=" + file;
   const auto text = read_named(file, kLargestPlan);
   if (!text) {
     Error error = text.error();
@@ -81,11 +81,12 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const Json plan = parse_foreign(*text);
   if (app::member(plan, "kind") != "Plan" || !app::member(plan, "identity").is_object() ||
       !app::member(plan, "options").is_object())
-    return Error{ErrorCode::invalid,
-                 "this is not a plan",
-                 file,
-                 options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        "this is not a plan",
+        file,
+        options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; to apply a spec, name it with -f",
+        {}};
   const Json& made_for = plan["options"];
   SLIPWAY_CHECK(check_saved_options(options, made_for));
   options.spec = made_for.value("spec", "");
@@ -102,7 +103,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   return plan["identity"];
 } catch (const Json::exception& problem) {
   return Error{ErrorCode::invalid,
-               std::string("this plan's options are none of slipway's: ") + problem.what(),
+               std::string("this plan has options that slipway does not have: ") + problem.what(),
                file,
                "save a new one with `slipway plan -o json > FILE`",
                {}};
@@ -114,7 +115,7 @@ Status check_lock_file(const Options& options) {
   const auto folder = std::filesystem::absolute(options.lock).parent_path();
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
   Error error = system_error("write", options.lock, errno);
-  error.next = "name a file in a folder that is there, and that you may write to";
+  error.next = "name a file in an existing folder that you may write to";
   return error;
 }
 

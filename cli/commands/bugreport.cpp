@@ -42,7 +42,7 @@ class Files {
   /// Returns the files, with a list of those for which there was no room.
   std::map<std::string, std::string> take() {
     if (!left_out_.empty())
-      texts_["slipway/left-out.txt"] = "there was no room for these, or none for more:\n" + left_out_;
+      texts_["slipway/left-out.txt"] = "these were left out, since the report was full:\n" + left_out_;
     return std::move(texts_);
   }
 
@@ -94,7 +94,7 @@ void add_commands(const Options& options, Files& files) {
     words.insert(words.end(), more.begin(), more.end());
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(end - std::chrono::steady_clock::now());
     if (left <= std::chrono::seconds::zero()) {
-      files.add(name + ".err.txt", "not asked: the commands before took too long\n");
+      files.add(name + ".err.txt", "skipped: the earlier commands took too long\n");
       continue;
     }
     const app::CommandOutput ran = app::run_own_program("slipway-engine", words, std::min(kCommandLimit, left));
@@ -219,8 +219,9 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   Files found;
   if (const auto doubts = doubts_about_machine(given); !doubts.empty()) {
     options.session.live = true;  // nothing is changed here, and an image is rarely reported about from inside
-    const std::string note = "/ is taken for a machine that runs, though it looks like an image that is being built (" +
-                             joined(doubts) + "): for an image, say `slipway bugreport --image`";
+    const std::string note =
+        "slipway reports about a running machine, although / looks like an image that is being built (" +
+        joined(doubts) + "); for an image, run `slipway bugreport --image`";
     ui.log(core::Ui::Level::warning, "", note);
     found.add("slipway/taken-as-live.txt", note + "\n");
   }
@@ -254,8 +255,8 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   SLIPWAY_CHECK(write_new(path, bytes));
   if (options.output == "text") {
     print("Wrote " + path + ": " + std::to_string(files.size()) +
-          " files. Passwords and tokens are blotted out as far as slipway can tell them; look through it before you "
-          "give it away.\n");
+          " files. slipway has redacted the passwords and tokens that it recognised; look through the files before you "
+          "share them.\n");
   } else {
     std::vector<std::string> names;
     for (const auto& [name, text] : files) names.push_back(name);

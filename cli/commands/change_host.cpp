@@ -57,7 +57,7 @@ bool agreed(const core::PlannedRun& run, const Options& options) {
 
 int leave_unchanged(const Options& options) {
   core::ApplyResult untouched;
-  untouched.report.emplace_back("it was not agreed to");
+  untouched.report.emplace_back("the answer was not yes");
   print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
   return core::kExitError;
 }

@@ -15,7 +15,7 @@ std::string garbage_text(const app::Garbage& garbage, bool dry_run) {
   for (const std::string& path : garbage.paths) text << "  " << base::printable(path) << '\n';
   for (const std::string& file : garbage.cache) text << "  " << file << '\n';
   if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty()) return "Nothing to delete.\n";
-  text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
+  text << (dry_run ? "Would delete " : "Deleted ") << garbage.generations.size() << " generations and "
        << (dry_run ? "free " : "freed ") << mebibytes(garbage.bytes) << ".\n";
   return text.str();
 }

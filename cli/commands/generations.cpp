@@ -69,7 +69,7 @@ void append_rows(const Json& row, int in_force, std::vector<TableRow>& rows) {
   const std::string against = row.contains("difference")
                                   ? std::to_string(row.value("before", 0)) + ": " + difference_line(row["difference"])
                               : number == 1 ? "first"
-                                            : "the one before it is gone";
+                                            : "the previous one is gone";
   rows.push_back({mark, plain(row.value("time", "-")),
                   plain(std::filesystem::path(row.value("spec_file", "")).filename().string()), plain(against)});
   const auto left_out = row.value("left_out", std::vector<std::string>{});
@@ -82,7 +82,7 @@ void append_rows(const Json& row, int in_force, std::vector<TableRow>& rows) {
 
 TableRow headings() {
   TableRow row;
-  for (const char* text : {"  NUMBER", "APPLIED", "SPEC", "AGAINST THE ONE BEFORE"})
+  for (const char* text : {"  NUMBER", "APPLIED", "SPEC", "COMPARED WITH THE PREVIOUS ONE"})
     row.push_back({Tone::heading, text});
   return row;
 }
@@ -137,7 +137,7 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
     return Error{ErrorCode::usage,
                  "which generations?",
                  "command line",
-                 "name two (`slipway diff 2 4`), or one to compare with the one in force; `slipway generations` lists "
+                 "name two (`slipway diff 2 4`), or one to compare with the active one; `slipway generations` lists "
                  "them",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
@@ -146,7 +146,7 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(from, named_generation(state, options.arguments.front()));
   SLIPWAY_TRY(current, state.current());
   if (options.arguments.size() < 2 && !current)
-    return Error{ErrorCode::not_found, "no generation is in force", {}, "name two: `slipway diff 2 4`", {}};
+    return Error{ErrorCode::not_found, "no generation is active", {}, "name two: `slipway diff 2 4`", {}};
   core::Generation to = current.value_or(core::Generation{});
   if (options.arguments.size() > 1) {
     SLIPWAY_TRY(named, named_generation(state, options.arguments.back()));
@@ -154,14 +154,14 @@ Result<int> run_diff(const Options& options, TerminalUi& ui) {
   }
   if (options.arguments.size() < 2 && from.number == to.number && options.output == "text") {
     print_wrapped("Generation " + std::to_string(from.number) +
-                  " is the one in force: name another to compare it with.\n");
+                  " is the active one: name another to compare it with.\n");
     return core::kExitDone;
   }
   Json value = difference(from, to);
   const bool equal = value["added"].empty() && value["removed"].empty() && value["changed"].empty();
   if (options.output == "text") {
     print_wrapped(equal ? "Generations " + std::to_string(from.number) + " and " + std::to_string(to.number) +
-                              " ask for the same.\n"
+                              " describe the same state.\n"
                         : difference_text(value));
   } else {
     value["from"] = from.number;

@@ -43,7 +43,7 @@ std::string result_text(const std::string& root, const app::InstalledFiles& file
 Result<int> run_install(const Options& options, TerminalUi&) {
   if (std::ranges::count(options.given, "root") == 0)
     return Error{ErrorCode::usage,
-                 "`slipway install` does not say where to",
+                 "`slipway install` needs a target",
                  "command line",
                  "name the root filesystem with --root; --root / is this machine",
                  {}};

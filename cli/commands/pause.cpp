@@ -77,8 +77,7 @@ void report_no_services(const core::Session& session, TerminalUi& ui) {
   if (root == "/") return ui.log(core::Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
   ui.log(core::Ui::Level::warning, "",
          "no service of slipway runs in " + root +
-             ", so nothing is paused; a service of another root, also of this machine's own (/), goes on beside the "
-             "command");
+             ", so nothing is paused; a service of another root, also one of this machine's own (/), keeps running");
 }
 
 /// Records the command for services that depend on what happened to their devices meanwhile. A root that does
@@ -89,7 +88,8 @@ void record(core::Session& session, const std::vector<std::string>& words, int e
   const Status recorded = root
                               ? base::record_paused_command(*root, {words, exit_code, std::chrono::steady_clock::now()})
                               : Status(root.error());
-  if (!recorded) ui.log(core::Ui::Level::warning, "", "the services are not told what ran: " + recorded.error().what);
+  if (!recorded)
+    ui.log(core::Ui::Level::warning, "", "the services could not be told which command ran: " + recorded.error().what);
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ Result<int> run_pause(const Options& options, TerminalUi& ui) {
   if (!names.empty()) ui.log(core::Ui::Level::info, "", "the services have released the GPUs");
   const auto code = run_command(options.arguments);
   if (code) record(*session, options.arguments, *code, ui);
-  if (!names.empty()) ui.log(core::Ui::Level::info, "", "the services go on");
+  if (!names.empty()) ui.log(core::Ui::Level::info, "", "the services continue");
   if (!code && code.error().code == ErrorCode::not_found) {
     ui.failed("", code.error(), to_text(code.error()));
     return kNotFound;

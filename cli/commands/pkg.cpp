@@ -45,7 +45,7 @@ Result<Json> push_request(const std::string& layout, const Options& options) {
   Json source = source_of(options.destination, options);
   if (!options.destination.starts_with("oci://"))
     return Error{ErrorCode::usage,
-                 "`slipway pkg push` takes a registry, not '" + options.destination + "'",
+                 "`slipway pkg push` needs a registry, not '" + options.destination + "'",
                  "command line",
                  "name it as --to oci://HOST/NAME; `slipway pkg pull` copies into a layout",
                  {}};
@@ -53,7 +53,7 @@ Result<Json> push_request(const std::string& layout, const Options& options) {
     return Error{ErrorCode::invalid,
                  "a package keeps its tags when it is pushed",
                  options.destination,
-                 "name the repository alone, and with --tag which of the layout's tags to push",
+                 "name only the repository, and use --tag to select the layout's tags to push",
                  {}};
   return Json{{"layout", std::filesystem::absolute(layout).string()}, {"source", source}, {"tags", options.tags}};
 }
@@ -69,7 +69,7 @@ Result<Json> request_of(const Options& options, const std::string& cache) {
     return request;
   }
   if (options.destination.empty())
-    return Error{ErrorCode::usage, "--to is empty", "command line", "name what is to be written", {}};
+    return Error{ErrorCode::usage, "--to is empty", "command line", "name the target with --to", {}};
   const std::string output = std::filesystem::absolute(options.destination).string();
   if (verb == "pull")
     return Json{{"source", source_of(word, options)}, {"output", output}, {"cache", cache}, {"tags", options.tags}};

@@ -109,7 +109,7 @@ Result<Json> ask_author(const Json& wanted) {
     return Error{ErrorCode::internal,
                  "slipway-author gave no answer (" + ran.ended + ")" + (ran.err.empty() ? "" : ": " + ran.err),
                  "plugin",
-                 "install slipway completely, or build the target slipway-author; if it is there, please report this",
+                 "install slipway completely, or build the target slipway-author; if it exists, please report this",
                  {}};
   if (answer.contains("error")) return error_from_json(answer["error"]);
   return answer;
@@ -123,7 +123,7 @@ Status name_is_free(const std::string& name) {
   return Error{ErrorCode::usage,
                "there is a component '" + name + "' already",
                path->second,
-               "take another name: no two plugins may have components of one name",
+               "take another name: two plugins cannot have components of the same name",
                {}};
 }
 

@@ -56,13 +56,13 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  {}};
   if (!options.arguments.empty() && options.all)
     return Error{ErrorCode::usage,
-                 "--all removes everything, and " + options.arguments.front() + " is named besides",
+                 "--all removes everything, and " + options.arguments.front() + " is named as well",
                  "command line",
                  "leave one of them out",
                  {}};
   if (!options.only.empty() && !options.all)
     return Error{ErrorCode::usage,
-                 "--only is about --all here",
+                 "--only needs --all here",
                  "command line",
                  "name the components: `slipway remove " + joined(options.only, " ") + "`",
                  {}};

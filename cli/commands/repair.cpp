@@ -58,7 +58,7 @@ Result<int> run_repair(const Options& options, TerminalUi& ui) {
   if (options.output != "text") {
     print(json_text(repairs_json(repairs, options, changes), options.output));
   } else if (repairs.empty()) {
-    print("Every record in " + std::string(core::kStateDir) + " can be read: nothing is to be repaired.\n");
+    print("Every record in " + std::string(core::kStateDir) + " can be read; there is nothing to repair.\n");
   } else if (changes || options.dry_run) {
     print_wrapped(repairs_text(repairs, options) + (changes ? "Repaired.\n" : ""));
   } else {

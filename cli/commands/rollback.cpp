@@ -21,18 +21,15 @@ Result<int> wanted_generation(const Options& options, const core::StateDir& stat
         ErrorCode::usage, "'" + text + "' is not a generation", "command line", "`slipway generations` lists them", {}};
   }
   if (!current && numbers.empty())
-    return Error{ErrorCode::not_found,
-                 "nothing is provisioned in " + options.session.root,
-                 {},
-                 "`slipway apply` comes first",
-                 {}};
+    return Error{
+        ErrorCode::not_found, "nothing is provisioned in " + options.session.root, {}, "run `slipway apply` first", {}};
   const int before = !current ? 0 : current->before != 0 ? current->before : current->number - 1;
   const auto end = std::upper_bound(numbers.begin(), numbers.end(), before);
   if (end == numbers.begin())
     return Error{ErrorCode::not_found,
-                 "there is no generation before the one in force",
+                 "there is no generation before the active one",
                  {},
-                 "`slipway remove --all` takes everything away",
+                 "`slipway remove --all` removes everything",
                  {}};
   return *std::prev(end);
 }
@@ -67,8 +64,9 @@ Status warn_of_other_plugins(core::Session& session, const core::Generation& gen
   const std::string number = std::to_string(generation.number);
   ui.log(core::Ui::Level::warning, "",
          "generation " + number + " was applied with " + listed(others, "and") +
-             ": its spec and its packages are restored, with the installed plugins; what a plugin itself did otherwise "
-             "then (names of files and units, defaults of keys) is not. To restore that too, install what generation " +
+             ": its spec and its packages are restored, with the installed plugins; what the plugins themselves did "
+             "differently then (names of files and units, defaults of keys) is not restored. To restore that too, "
+             "install what generation " +
              number + " was applied with, and " +
              core::advised("run `slipway rollback " + number + "` again", session.options()));
   return {};

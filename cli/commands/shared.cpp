@@ -77,7 +77,7 @@ Result<SpecAndLock> from_generation(core::Session& session) {
     return Error{ErrorCode::not_found,
                  "there is no host spec",
                  kDefaultSpec,
-                 "write a first one with `slipway init > host.yaml`, or name yours with -f",
+                 "write one with `slipway init > host.yaml`, or name yours with -f",
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;
@@ -107,8 +107,8 @@ void warn_of_ignored_variables(TerminalUi& ui) {
     if (name.starts_with(kOurs) && std::ranges::count(kHarmless, name) == 0)
       ui.log(core::Ui::Level::warning, "",
              std::string(name) +
-                 " of the environment is ignored: as root, on the machine itself, it counts for "
-                 "`slipway plan`, tools, --sim and services started by hand alone; unset it");
+                 " in the environment is ignored: for root on the machine itself, only `slipway plan`, tools, --sim "
+                 "and services started by hand use it; unset it");
   }
 }
 
@@ -116,7 +116,7 @@ void warn_of_ignored_variables(TerminalUi& ui) {
 std::string after_stop(const Options& options, int before, const std::string& again) {
   if (options.command != "apply" || before == 0) return again;
   const std::string back = "`slipway rollback " + std::to_string(before) + "`";
-  return again + ", or " + core::advised(back, options.session) + " to go back to what was in force before";
+  return again + ", or " + core::advised(back, options.session) + " to go back to the previous generation";
 }
 
 /// Returns the text with control characters as escapes, except line ends, tabs, and the colours of a Page.
@@ -175,7 +175,7 @@ Status has_no_secrets(const core::HostSpec& spec) {
   return Error{ErrorCode::denied,
                "the root's own spec names a secret of this machine",
                spec.position(key) + "  " + key,
-               "read that spec, and name it if it is yours: `-f " + spec.file + "`",
+               "check that the spec is yours, then name it: `-f " + spec.file + "`",
                {}};
 }
 
@@ -188,7 +188,7 @@ Result<const core::Manifest*> named_component(const core::Plugins& plugins, cons
   return Error{ErrorCode::usage,
                "there is no component '" + name + "'",
                "command line",
-               suggestion(name, known, "`slipway plugin list` shows the components that there are"),
+               suggestion(name, known, "`slipway plugin list` lists the components"),
                {}};
 }
 
@@ -204,7 +204,7 @@ Status take_names(Options& options) {
     return Error{ErrorCode::usage,
                  "components are named twice: " + listed(options.arguments, "and") + ", and with --only",
                  "command line",
-                 "name all of them in one way",
+                 "name all of them in the same way",
                  {}};
   options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
   return {};
@@ -277,7 +277,7 @@ Result<core::PlanOptions> plan_options(const core::Session& session, const Optio
   const bool is_image = !session.host_config().live && options.session.sim.empty();
   if (options.without_slipway && !is_image)
     return Error{ErrorCode::usage,
-                 "--without-slipway is about an image: it has no effect on a running or simulated machine",
+                 "--without-slipway is for images: it has no effect on a running or simulated machine",
                  "command line",
                  "leave it out",
                  {}};

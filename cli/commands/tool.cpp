@@ -67,7 +67,8 @@ Result<int> without_tools(const core::Manifest& component, const std::vector<std
                {}};
 }
 
-/// slipway's own options for a tool. With --sim, --root is where the simulated machine lives, and not the tool's own.
+/// slipway's own options for a tool. With --sim, --root is the folder of the simulated machine, not an option of the
+/// tool.
 std::vector<CommandOption> own_options(const ToolInfo* tool, bool simulated) {
   std::vector<CommandOption> own = command_line::options_for_tools();
   const bool has_root = tool != nullptr && std::ranges::count(tool->line.options, "root", &CommandOption::name) != 0;
@@ -75,7 +76,7 @@ std::vector<CommandOption> own_options(const ToolInfo* tool, bool simulated) {
   return own;
 }
 
-/// What the tool is given of the words, which have its own name among them.
+/// Returns the words for the tool; the input includes the tool's name.
 Result<CommandWords> read_tool(const ToolInfo& tool, std::vector<std::string> words, bool simulated) {
   words.erase(std::ranges::find(words, tool.name));
   const std::vector<CommandOption> own = own_options(&tool, simulated);
@@ -120,21 +121,21 @@ Result<int> run_tool(const core::Manifest& manifest, const std::vector<std::stri
   if (!words.empty())  // such a program handles all options itself, and writes no log of slipway
     if (const auto program = manifest.tool_programs.find(words.front()); program != manifest.tool_programs.end())
       return become_tool(program->second, words);
-  // The plugin has the tool's table. What it takes to ask the plugin has to be known before.
+  // The plugin has the tool's table, so the options that are needed to ask it are read first.
   const CommandWords found = command_line::find_options(own_options(nullptr, true), words);
   SLIPWAY_TRY(log,
               base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
   if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
   core::SessionOptions options;
-  // Of a variable that is not set, as in --sim "$PROFILE": the real machine is not what was meant.
+  // From an unset variable, as in --sim "$PROFILE": the user did not mean the real machine.
   for (const char* name : {"sim", "root"})
     if (found.given(name) && found.text(name).empty())
       return Error{ErrorCode::usage, std::string("--") + name + " is empty", "command line", "leave it out", {}};
   options.sim = found.text("sim");
   if (!options.sim.empty()) options.root = found.text("root", options.root);
   SLIPWAY_TRY(session, core::Session::open(options, ui));
-  session->hands_input_on = true;
+  session->passes_input_on = true;
   session->tool_output = [](const std::string& text) { print(base::printable(text, true)); };
   auto ended = run_in(*session, manifest.component, words, found);
   if (!ended) return core::advised(std::move(ended).error(), options);

@@ -52,7 +52,7 @@ Result<std::map<std::string, Findings>> verify_settled(core::Session& session, c
     if (changes) end = now + settle_time;
     if (!changes && (all_pass(findings) || now + pause > end)) return findings;
     if (options.after_boot && pause == std::chrono::seconds(1))
-      ui.log(core::Ui::Level::info, "", "not everything passes yet; it is looked at again for two minutes");
+      ui.log(core::Ui::Level::info, "", "some checks do not pass yet; they are repeated for two minutes");
     std::this_thread::sleep_for(pause);
   }
 }
@@ -96,7 +96,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   if (options.is_of_a_boot() && !options.spec.empty())
     return Error{ErrorCode::usage,
                  std::string(options.boot ? "--boot" : "--after-boot") +
-                     " verifies the generation in force, and -f names another spec",
+                     " verifies the active generation, so -f must not name a spec",
                  "command line",
                  "leave one out",
                  {}};

@@ -152,7 +152,7 @@ Json object_of(Json properties, const std::vector<std::string>& required) {
 
 Json json_schema(const core::SchemaKey& schema) {
   Json value = type_schema(schema);
-  const std::string going = schema.deprecated.empty() ? "" : "This key will go: " + schema.deprecated + ". ";
+  const std::string going = schema.deprecated.empty() ? "" : "This key is deprecated: " + schema.deprecated + ". ";
   if (!going.empty()) value["deprecated"] = true;
   if (!(going + schema.help).empty()) value["description"] = going + schema.help;
   if (!schema.default_value.is_null()) value["default"] = schema.default_value;
@@ -178,8 +178,7 @@ Json host_json_schema(const std::vector<const core::Manifest*>& manifests) {
                           {"apiVersion", "kind", "metadata", "spec"});
   schema["$schema"] = kDraft;
   schema["title"] = "slipway host spec";
-  schema["description"] =
-      "What a host should be: made by `slipway explain --schema` from the plugins that are installed.";
+  schema["description"] = "The desired state of a host. Made by `slipway explain --schema` from the installed plugins.";
   return schema;
 }
 

@@ -33,7 +33,7 @@ Error not_usable(const std::string& path) {
   return {ErrorCode::corrupt, path + " does not say what to run", path, "run `slipway apply`", {}};
 }
 
-Error not_whole(const std::string& file) {
+Error mixed_versions_error(const std::string& file) {
   return {ErrorCode::conflict,
           "the plugin's files are not of one version",
           file,
@@ -99,7 +99,7 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
                                        SLIPWAY_TRY(now, read_left(*root, words.component));
                                        // It may have been replaced since.
                                        const auto newest = find_file(now, words.component);
-                                       if (!newest) return not_whole(now.file);
+                                       if (!newest) return mixed_versions_error(now.file);
                                        return core::ServiceConfig{*newest,
                                                                   now.section,
                                                                   host_of(folder, now.all),

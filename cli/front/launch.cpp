@@ -50,7 +50,7 @@ int main(int count, char** values) {
   if (self.empty()) return fail("/proc does not tell where this program is", "mount /proc (mount -t proc proc /proc)");
   const std::string folder = folder_with_loader(self);
   if (folder.empty())
-    return fail(self + " is a part of a folder that is not there as a whole: nothing above it has " + (kLoader + 1),
+    return fail(self + " is a part of a folder that is missing as a whole: nothing above it has " + (kLoader + 1),
                 "unpack slipway's archive again, and move its folder only as a whole");
   if (folder.find_first_of(":;") != std::string::npos)
     return fail("the path " + folder + " has a colon or semicolon, at which the loader would cut it in two",

@@ -50,17 +50,20 @@ Status read_wait(const CommandWords& read, const std::string& name, const Option
   if (options.dry_run) return wrong("--dry-run applies nothing that " + option + " could wait for", "leave one out");
   if (options.arguments.empty()) return {};
   const std::string& word = options.arguments.front();
-  if (duration_of(word)) return wrong(option + " takes its duration behind a =", "write " + option + "=" + word);
-  return wrong(option + " plans anew each time, and a saved plan is applied as it is or not at all",
-               "leave " + option + " out, or name the spec with -f in the place of the plan");
+  if (duration_of(word)) return wrong(option + " needs its duration after `=`", "write " + option + "=" + word);
+  return wrong(option + " plans again each time, but a saved plan is only applied as it is",
+               "leave " + option + " out, or name the spec with -f instead of the plan");
 }
 
 Status check(const Options& options) {
   if (options.condition && !options.boot)
-    return Error{ErrorCode::usage, "--condition is about a service with --boot", "command line", "add --boot", {}};
+    return Error{ErrorCode::usage, "--condition is only for a service with --boot", "command line", "add --boot", {}};
   if (options.dry_run && options.yes)
-    return Error{
-        ErrorCode::usage, "--dry-run asks nothing that --yes could answer", "command line", "leave one out", {}};
+    return Error{ErrorCode::usage,
+                 "--dry-run and --yes exclude each other: --dry-run asks no questions",
+                 "command line",
+                 "leave one out",
+                 {}};
   if (options.locked && options.update)
     return Error{ErrorCode::usage, "--locked and --update exclude each other", "command line", "leave one out", {}};
   if (options.image && (options.session.live.value_or(false) || !options.session.sim.empty()))
@@ -135,7 +138,7 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
   if (read.given("replace-edits")) options.replace_edits = read.texts("replace-edits");
   const bool all_edits = options.replace_edits && std::erase(*options.replace_edits, "") != 0;
   if (all_edits && !options.replace_edits->empty())
-    return line_of(command).wrong("--replace-edits is given with a path, and for all besides");
+    return line_of(command).wrong("--replace-edits is given both with a path and without");
   options.yes = read.flag("yes");
   options.boot = read.flag("boot");
   options.after_boot = read.flag("after-boot");

@@ -38,7 +38,7 @@ std::string option_line(const CommandOption& option, const std::vector<std::stri
          " -d " + fish_quoted(option.help) + "\n";
 }
 
-bool takes_shared(const Command& command, const std::string& name) {
+bool has_shared_option(const Command& command, const std::string& name) {
   return name == "verbose" || name == "help" ||
          (std::ranges::count(command.options, name) != 0 &&
           std::ranges::find(command.own_options, name, &CommandOption::name) == command.own_options.end());
@@ -49,7 +49,7 @@ std::string option_lines() {
   for (const CommandOption& option : all_options()) {
     std::vector<std::string> calls;
     for (const Call& each : all_calls())
-      if (takes_shared(*each.command, option.name)) calls.push_back(each.words);
+      if (has_shared_option(*each.command, option.name)) calls.push_back(each.words);
     text += option_line(option, calls);
   }
   for (const Call& each : all_calls())

@@ -11,7 +11,7 @@
 namespace slipway::cli {
 namespace {
 
-/// The options that a help names. A tool that is a program takes none of slipway's.
+/// The options that a help text lists. A tool that is a separate program has none of slipway's options.
 std::vector<CommandOption> shown_options(const ToolInfo& tool, const core::Manifest& component) {
   std::vector<CommandOption> options = tool.line.options;
   std::erase_if(options, [](const CommandOption& option) { return option.help.empty(); });

@@ -56,10 +56,10 @@ something is in use, or an artifact source does not answer; try again later
 .TP
 .B 4
 .BR apply :
-done but for a reboot
+done except for a reboot
 .TP
 .B 64
-the command line is wrong, or a variable of slipway's in the environment
+the command line is wrong, or one of slipway's environment variables
 .TP
 .B 75
 another slipway is at work on this root;
@@ -73,7 +73,7 @@ the host spec, unless
 names another
 .TP
 .I /var/lib/slipway
-what slipway owns, and its generations; it goes with the last component
+what slipway owns, and its generations; removed with the last component
 .TP
 .I /var/cache/slipway
 downloads and build results
@@ -99,7 +99,7 @@ shows all
 no colour on a terminal
 .TP
 .B SLIPWAY_COLUMNS
-how wide text for people is, where the terminal does not say it
+the width of text output, where the terminal does not report one
 .TP
 .B SLIPWAY_NVML
 the library of NVML that plugins load, in the place of the driver's

@@ -22,7 +22,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr milliseconds kWindow{4000};  // the rate is measured over this time
 constexpr milliseconds kSampleStep{100};
 constexpr milliseconds kLeastTime{500};  // before this, a rate would be random
-constexpr double kLongestLeft = 100 * 3600.0;
+constexpr double kLongestTimeLeft = 100 * 3600.0;
 constexpr std::size_t kLeastLabel = 24;
 constexpr std::array<std::size_t, 3> kBarWidths{24, 12, 0};
 
@@ -139,7 +139,7 @@ std::vector<std::string> ProgressMeter::numbers() const {
   if (const auto rate = recent_.empty() ? std::nullopt : rate_since(recent_.front())) {
     parts.push_back(rate_text(*rate, last_.unit));
     const double left = last_.done<last_.total&& * rate> 0 ? static_cast<double>(last_.total - last_.done) / *rate : 0;
-    if (left > 0 && left < kLongestLeft) parts.push_back(duration_text(std::ceil(left)) + " left");
+    if (left > 0 && left < kLongestTimeLeft) parts.push_back(duration_text(std::ceil(left)) + " left");
   }
   return parts;
 }

@@ -63,7 +63,7 @@ struct Grouped {
 std::string count_text(std::size_t wrong, std::size_t failed, std::size_t warned) {
   return std::to_string(wrong) + (wrong == 1 ? " thing is wrong" : " things are wrong") +
          (failed > wrong ? " (" + std::to_string(failed) + " checks fail)" : "") + ", " + std::to_string(warned) +
-         " to be looked at: ";
+         " with a warning: ";
 }
 
 }  // namespace

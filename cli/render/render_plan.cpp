@@ -35,7 +35,7 @@ Toned mark(const core::PlannedItem& item) {
   return {Tone::plain, "?"};
 }
 
-const char* standing_name(core::Check::Standing standing) {
+const char* standing_word(core::Check::Standing standing) {
   constexpr const char* kNames[]{"satisfied", "change", "drift-kept", "at-boot", "conflict"};
   return kNames[static_cast<int>(standing)];
 }
@@ -47,10 +47,11 @@ std::string headline(const core::PlannedComponent& component) {
   switch (component.state) {
     case core::ComponentState::ready:
       return component.follows.empty() ? "nothing to do"
-                                       : "planned anew once " + component.follows + " has changed the devices";
+                                       : "planned again once " + component.follows + " has changed the devices";
     case core::ComponentState::changed:
-      return count +
-             (component.follows.empty() ? "" : ", planned anew once " + component.follows + " has changed the devices");
+      return count + (component.follows.empty()
+                          ? ""
+                          : ", planned again once " + component.follows + " has changed the devices");
     case core::ComponentState::removed:
       return "leaves, " + count;
     default:
@@ -156,7 +157,7 @@ Json edits_json(const core::PlannedRun& run, const Options& options) {
   for (const core::PlannedComponent& component : run.components)
     for (const core::PlannedItem& item : component.items) {
       if (!item.check.edit) continue;
-      const std::string ways = core::ways_out({item.check.edit->path});
+      const std::string ways = edit_remedies({item.check.edit->path});
       all.push_back({{"component", component.name},
                      {"path", item.check.edit->path},
                      {"summary", item.check.summary},
@@ -171,7 +172,7 @@ std::string conclusion(const core::PlannedRun& run, const std::vector<std::strin
   if (run.failed()) return "Not everything can be planned; see the errors above.\n";
   if (run.changes()) return {};
   if (std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
-    return "Nothing to change; what did not work is checked again by an apply.\n";
+    return "Nothing to change. An apply checks again what did not work.\n";
   if (kept.empty()) return "Nothing to do.\n";
   return "Nothing to do: all is as the spec says, except " + app::edits_text(kept.size()) + " that " +
          (kept.size() == 1 ? "is" : "are") + " kept.\n";
@@ -185,15 +186,14 @@ Page plan_text(const core::PlannedRun& run, const Options& options) {
   text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   if (run.without_records)
-    text << "  this user may not read what slipway recorded of this root: removals and edits are not in this plan, and "
-            "root "
-            "has them in its own\n";
+    text << "  this user may not read slipway's records of this root, so this plan lacks removals and edits; run it as "
+            "root to see them\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const core::PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const core::Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   const auto kept = app::kept_paths(run);
   text << Page(conclusion(run, kept));
-  if (!kept.empty()) text << "  kept: " << typed(core::ways_out(kept), options) << '\n';
+  if (!kept.empty()) text << "  kept: " << typed(edit_remedies(kept), options) << '\n';
   append_warnings(text, run.warnings);
   return text;
 }
@@ -205,7 +205,7 @@ Json plan_json(const core::PlannedRun& run, const Options& options) {
     for (const core::PlannedItem& item : component.items)
       items.push_back({{"action", item.action.json()},
                        {"removal", item.removal},
-                       {"standing", standing_name(item.check.standing)},
+                       {"standing", standing_word(item.check.standing)},
                        {"summary", item.check.summary},
                        {"diff", item.check.diff}});
     Json value{{"name", component.name},

@@ -94,14 +94,14 @@ Page apply_text(const core::ApplyResult& result, const std::string& root) {
   if (!result.changed && result.run.failed())
     text << "Nothing was changed.\n";
   else if (!result.changed && waits)
-    text << "Nothing was changed; what waits is still to be done.\n";
+    text << "Nothing was changed. What waits still has to be done.\n";
   else if (!result.changed)
     text << "Nothing to do: " << root << " is as the spec says"
          << (kept == 0 ? "" : ", but for " + app::edits_text(kept) + " that " + (kept == 1 ? "is" : "are") + " kept")
          << ".\n";
   else if (result.generation != 0)
-    text << "Generation " << result.generation << " is in force"
-         << (result.run.failed() ? ": what failed is in it as it was before, if at all.\n" : ".\n");
+    text << "Generation " << result.generation << " is active"
+         << (result.run.failed() ? ". Components that failed keep their previous state.\n" : ".\n");
   append_warnings(text, result.run.warnings);
   return text;
 }

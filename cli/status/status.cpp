@@ -103,8 +103,8 @@ void add_owned(core::Session& session, const StoredState& stored, Json& componen
 }
 
 /// Adds files that other programs rewrite, and that an apply of only this component restores each time.
-void add_put_back(const core::Session& session, const StoredState& stored, const std::vector<Json>& events,
-                  Json& components) {
+void add_restored_files(const core::Session& session, const StoredState& stored, const std::vector<Json>& events,
+                        Json& components) {
   const std::string boot_id(trimmed(session.host().read("/proc/sys/kernel/random/boot_id").value_or("")));
   for (const auto& [name, ownership] : stored.owned)
     if (replaces_edits(ownership))
@@ -169,7 +169,7 @@ Json components_of(core::Session& session, const Options& options, const StoredS
                         });
   const std::vector<Json> events =
       stored.failing.empty() && !replaces ? std::vector<Json>{} : events_of(session, options);
-  if (replaces) add_put_back(session, stored, events, components);
+  if (replaces) add_restored_files(session, stored, events, components);
   add_failing(stored, events, components);
   if (const std::string problem = core::boot_failure(session.host()); !problem.empty()) {
     components[core::kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
@@ -219,7 +219,7 @@ class NextSteps {
       add(full.value("problem", ""), full.value("do", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
-          "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
+          "run `slipway repair`: it moves them aside and restores what can be restored");
     if (!stored_.unfinished.at_work.empty())
       add("another slipway is changing this root: " + stored_.unfinished.at_work, "wait for it to end");
     const std::string apply = "`slipway apply" + spec_ + "`";
@@ -239,12 +239,12 @@ class NextSteps {
     if (!lost_.empty())
       add("the " + std::string(lost_.size() == 1 ? "record of " : "records of ") + listed(lost_, "and") +
               (lost_.size() == 1 ? " was" : " were") + " lost",
-          "run " + apply + ": it takes over what is as planned");
+          "run " + apply + ": it takes over whatever matches the plan");
     if (!edited_.empty())
-      add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " edits that are kept",
+      add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " kept edits",
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (session_.state().is_closed())
-      add("this user may not read what slipway recorded of this root", "run `slipway status` as root (sudo)");
+      add("this user may not read slipway's records of this root", "run `slipway status` as root (sudo)");
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -269,9 +269,9 @@ class NextSteps {
     else if (state == core::to_string(core::ComponentState::waiting) &&
              component["failing"].value("unreachable", false))
       add(name + " waits for its source, which does not answer",
-          "`slipway apply --wait-for-source" + spec + "` goes on when it does");
+          "`slipway apply --wait-for-source" + spec + "` continues when it does");
     else if (state == core::to_string(core::ComponentState::waiting))
-      add(name + " waits", "end what is in its way; `slipway apply --wait" + spec + "` goes on then");
+      add(name + " waits", "stop what is in its way; `slipway apply --wait" + spec + "` continues then");
     else if (state == core::to_string(core::ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))
@@ -317,7 +317,7 @@ class NextSteps {
       if (!service.reasons.empty()) reporting.push_back(name);
     if (!reporting.empty())
       add("the " + std::string(reporting.size() == 1 ? "service of " : "services of ") + listed(reporting, "and") +
-              (reporting.size() == 1 ? " reports" : " report") + " what is not as it should be",
+              (reporting.size() == 1 ? " reports" : " report") + " a problem",
           "`slipway doctor` says what to do");
   }
 

@@ -86,16 +86,16 @@ std::string time_text(const std::string& since, std::time_t now) {
 std::string generation_text(const Json& status, std::time_t now) {
   const int number = status.value("generation", 0);
   const std::string root = status["host"].value("root", "");
-  if (status.contains("without_records")) return "What is provisioned in " + root + " is for root to read.";
+  if (status.contains("without_records")) return "The state of " + root + " can be read only by root.";
   if (number == 0 && !status.value("at_work", "").empty()) return "A first apply of " + root + " is under way.";
   if (number == 0 && status["components"].empty() && status["damaged"].empty())
     return "Nothing is provisioned in " + root + ".";
   if (number == 0)
-    return "No generation is in force in " + root +
+    return "No generation is active in " + root +
            (status.contains("generation_unreadable") ? " that can be read." : ".");
   const std::string since = time_text(status.value("since", ""), now);
   const std::size_t count = status["generations"].size();
-  return "Generation " + std::to_string(number) + " is in force, from " + short_path(status.value("spec_file", "")) +
+  return "Generation " + std::to_string(number) + " is active, from " + short_path(status.value("spec_file", "")) +
          (since.empty() ? "" : ", since " + since) +
          (count > 1 ? "; `slipway generations` lists " + std::to_string(count) : "") + ".";
 }
@@ -163,9 +163,9 @@ std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& repo
                                             ": " + listed(put_back["changes"], "and")});
   }
   if (component.contains("edits"))
-    remarks.push_back({Tone::attention, "edits that are kept: " + listed(component["edits"], "and")});
+    remarks.push_back({Tone::attention, "kept edits: " + listed(component["edits"], "and")});
   if (component.contains("accepted"))
-    remarks.push_back(plain("edits that are accepted: " + listed(component["accepted"], "and")));
+    remarks.push_back(plain("accepted edits: " + listed(component["accepted"], "and")));
   return remarks;
 }
 
@@ -203,7 +203,7 @@ Page status_page(const Json& status, std::time_t now) {
   for (const Json& file : status["damaged"])
     page << Toned{Tone::bad, "Damaged: "} << file.value("path", "") << ": " << file.value("problem", "") << '\n';
   if (status["next"].empty()) {
-    page << "Nothing of what was applied is left to do.\n"
+    page << "Nothing of the last apply is left to do.\n"
             "Status does not compare the devices with the spec: `slipway plan` does.\n";
     return page;
   }

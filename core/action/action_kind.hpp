@@ -92,7 +92,7 @@ class ActionKind {
   virtual Phase phase() const { return Phase::switch_in; }
   /// True when a reboot loses the result: it exists on a running machine only.
   virtual bool is_lost_at_boot() const { return false; }
-  /// True when perform() checks that services are back. The restarts that the plan names before it are then done first.
+  /// True when perform() checks that services run again. Earlier restarts of the plan are then done first.
   virtual bool waits_for_restarts() const { return false; }
   /// The unit that it starts; empty when it starts none.
   virtual std::string starts(const Action&) const { return {}; }
@@ -133,7 +133,7 @@ class ActionKind {
     return type == "regular" || type == "symlink" ? to_json(PathImage{"absent"}) : image;
   }
   /// Returns the data by which a later edit is recognized: {"digest": …} for files. It has no clock times and no inode
-  /// numbers. Empty for things that are made anew at every boot.
+  /// numbers. Empty for things that are made again at every boot.
   virtual Result<Json> fingerprint(const Action&, ActionContext&) const { return Json::object(); }
   /// Returns the fingerprint() of the result of perform(), computed from the action alone where that is possible; else
   /// null. Reading the disk after perform() could already see an edit by another program.

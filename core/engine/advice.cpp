@@ -96,7 +96,7 @@ bool advises_apply(const std::string& text) {
 
 bool keeps_edits(const std::string& text) { return text.find(" --replace-edits=") != std::string::npos; }
 
-std::string ways_out(const std::vector<std::string>& paths) {
+std::string edit_remedies(const std::vector<std::string>& paths) {
   const std::string what = paths.size() == 1 ? "it" : "them";
   std::string replace;
   std::string accept;
@@ -108,7 +108,7 @@ std::string ways_out(const std::vector<std::string>& paths) {
          " the new state";
 }
 
-std::string what_and_file(const Error& error) {
+std::string text_with_file(const Error& error) {
   const bool names_file = error.where.starts_with('/') && error.what.find(error.where) == std::string::npos;
   return names_file ? error.where + ": " + error.what : error.what;
 }

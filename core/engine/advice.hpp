@@ -24,14 +24,14 @@ std::string shell_word(const std::string& word);
 /// True when the text advises an apply, or a plan that shows what an apply would do.
 bool advises_apply(const std::string& text);
 
-/// True when the text comes from ways_out(): an apply alone keeps the edits.
+/// True when the text comes from edit_remedies(): an apply alone keeps the edits.
 bool keeps_edits(const std::string& text);
 
 /// Names the commands that resolve kept edits: one replaces them, the other accepts them.
-std::string ways_out(const std::vector<std::string>& paths);
+std::string edit_remedies(const std::vector<std::string>& paths);
 
 /// The failure, with the file and the position where the error names them: "/etc/a.toml:3:5: it is not TOML".
-std::string what_and_file(const Error& error);
+std::string text_with_file(const Error& error);
 
 /// Adapts a plugin's advice to this root. A plugin knows nothing about other roots, so the root's programs are also
 /// named as they are run from here ("`depmod -b /srv/rootfs 6.1`").

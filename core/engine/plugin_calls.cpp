@@ -118,7 +118,7 @@ Result<Worker*> PluginCalls::worker(const std::string& name, const std::string& 
     options.files_in_memory_count = manifest != nullptr;  // a package may be unpacked to a root in memory
     options.environment = machine_.worker_environment();
     if (manifest != nullptr) options.environment.push_back(page_.environment());
-    options.reads_input = hands_input_on;
+    options.reads_input = passes_input_on;
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }
@@ -132,7 +132,7 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
     return Error{ErrorCode::not_found,
                  "no plugin has the component " + component,
                  {},
-                 "`slipway plugin list` shows the components that there are",
+                 "`slipway plugin list` lists the components",
                  {}};
   request["component"] = component;
   SLIPWAY_TRY(process, worker(component, path->second));
@@ -155,8 +155,9 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
     return confined.is_object() && confined.value(name, Json()) == Json(false);
   };
   if (lacks("landlock"))
-    shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");
-  if (lacks("filter")) shown.log("debug", "this kernel takes no filter of system calls for the worker for archives");
+    shown.log("debug", "this kernel has no Landlock, which would keep the worker for archives from writing elsewhere");
+  if (lacks("filter"))
+    shown.log("debug", "this kernel does not support the system call filter of the worker for archives");
   const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
   auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
@@ -178,7 +179,11 @@ Result<Json> PluginCalls::core_call(const std::string& component, const std::str
     return Json(nullptr);
   }
   if (op != "build.run")
-    return Error{ErrorCode::unsupported, "this slipway offers plugins no '" + op + "'", {}, "update slipway", {}};
+    return Error{ErrorCode::unsupported,
+                 "this slipway does not offer plugins the operation '" + op + "'",
+                 {},
+                 "update slipway",
+                 {}};
   sandbox::BuildRequest build;
   build.build = request.value("build", Json::object());
   build.source = request.value("source", "");

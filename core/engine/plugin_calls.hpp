@@ -55,7 +55,7 @@ class PluginCalls {
 
   /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
-  bool hands_input_on = false;       ///< workers started from now on inherit this process's standard input
+  bool passes_input_on = false;      ///< workers started from now on inherit this process's standard input
   base::ExclusiveUse exclusive_use;  ///< the devices that the custom actions of one component hold exclusively
 
  protected:

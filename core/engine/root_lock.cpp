@@ -33,7 +33,7 @@ Result<RootDir> place_of(const std::string& root, bool live) { return RootDir::o
 bool is_image_of_slash(const std::string& root, bool live) { return root == "/" && !live; }
 
 /// True when the file cannot be created for a reason that only the machine's owner can have caused.
-bool cannot_be(const Error& error) {
+bool cannot_be_created(const Error& error) {
   return error.code == ErrorCode::denied || error.code == ErrorCode::read_only || error.code == ErrorCode::not_found;
 }
 
@@ -75,7 +75,7 @@ Result<RootLock> RootLock::take(const std::string& root, bool live) {
       return lock;
     }
     if (file.error().code == ErrorCode::locked) return busy(root, file.error().details);
-    if (!cannot_be(file.error())) return std::move(file).error();
+    if (!cannot_be_created(file.error())) return std::move(file).error();
   }
   SLIPWAY_CHECK(lock_folder(folder, root));
   lock.folder_ = std::move(folder);

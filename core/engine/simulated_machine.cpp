@@ -20,7 +20,7 @@ Result<std::unique_ptr<SimulatedMachine>> SimulatedMachine::enter(const std::str
   const std::string helper = helper_path(kHelper);
   if (std::error_code code; !fs::exists(helper, code))
     return Error{ErrorCode::not_found,
-                 "the simulator is not installed, which --sim needs",
+                 "--sim needs the simulator, which is not installed",
                  helper,
                  "install the package slipway-sim, or leave --sim out",
                  {}};

@@ -63,7 +63,7 @@ Error cycle_error(const std::vector<std::string>& cycle, const std::map<std::str
   std::string path;
   for (const std::string& name : cycle) path += name + " -> ";
   Error error{ErrorCode::invalid,
-              "components go round in a circle: " + path + cycle.front(),
+              "components wait for each other in a circle: " + path + cycle.front(),
               spec_key(cycle.front()),
               "drop one of them from the spec; their plugins contradict each other",
               {}};
@@ -98,7 +98,7 @@ Result<Graph> make_graph(const Manifests& components, const Manifests& known) {
   for (const Manifest* manifest : components)
     if (!by_name.emplace(manifest->component, manifest).second)
       return Error{ErrorCode::conflict,
-                   "component '" + manifest->component + "' is there twice",
+                   "component '" + manifest->component + "' appears twice",
                    spec_key(manifest->component),
                    "keep one plugin that holds it",
                    {}};

@@ -54,12 +54,12 @@ Result<Fd> Originals::open(const std::string& digest) const {
   const bool is_likely = file && !is_too_large(*file);
   const auto found = is_likely ? base::digest_of_file(file->get(), path) : Result<std::string>(std::string());
   if (found && *found == digest && ::lseek(file->get(), 0, SEEK_SET) == 0) return file;
-  return Error{ErrorCode::corrupt,
-               "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") +
-                   ", so the file cannot be brought back",
-               path,
-               "run `slipway repair`: it says which file that was, and a removal then goes on without it",
-               {}};
+  return Error{
+      ErrorCode::corrupt,
+      "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") + ", so the file cannot be restored",
+      path,
+      "run `slipway repair`: it names the file, and a later removal skips it",
+      {}};
 }
 
 Result<std::vector<std::string>> Originals::unused(const std::set<std::string>& digests_in_use) const {

@@ -37,7 +37,7 @@ Error not_replaceable(std::string_view path, int number, const std::string& here
                  {}};
   if (number == EISDIR || number == ENOTEMPTY || number == EEXIST)
     return Error{ErrorCode::conflict,
-                 text + " is a folder, and a file or link is to be there",
+                 text + " is a folder, but a file or link should be there",
                  text,
                  "move that folder away, then run the same command again",
                  {}};
@@ -51,7 +51,7 @@ Error not_replaceable(std::string_view path, int number, const std::string& here
 
 Error not_a_folder(const std::string& path) {
   return Error{ErrorCode::conflict,
-               path + " is there but is not a folder, and something is to be put below it",
+               path + " is not a folder, but something has to be put below it",
                path,
                "move it away, then run the same command again",
                {}};

@@ -245,8 +245,8 @@ class SqliteJournal final : public Journal {
                  "cannot " + std::string(doing) + " the journal of applies: " +
                      (foreign ? "slipway did not write what is in it" : sqlite3_errmsg(db_)),
                  path_,
-                 broken ? "run `slipway repair`: it sets that file aside; what the cut-off apply had changed is then "
-                          "judged by the next `slipway plan`"
+                 broken ? "run `slipway repair`: it sets that file aside; the next `slipway plan` then compares what "
+                          "the cut-off apply had changed"
                         : "check the disk below that path, then run the same command again",
                  {}};
   }

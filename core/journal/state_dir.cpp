@@ -60,7 +60,7 @@ Error damaged(const std::string& path, const std::string& how) {
 Result<Json> read_json(const RootDir& root, const std::string& path) {
   SLIPWAY_TRY(text, read_text(root, path));
   Json value = parse_foreign(text);
-  if (!value.is_object()) return damaged(path, "no JSON object, or nests too deep");
+  if (!value.is_object()) return damaged(path, "not a JSON object, or nested too deep");
   return value;
 }
 
@@ -249,7 +249,7 @@ Status StateDir::check_format() const {
   const WrittenFormat found = parse_format(*text);
   if (found.number >= kOldestFormat && found.number <= kFormat) return {};
   if (found.number != 0) return unknown_format(found);
-  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "of a format that is not a number");
+  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "written in an unknown format");
 }
 
 Result<std::map<std::string, Error>> StateDir::damage() const {
@@ -378,7 +378,9 @@ Result<std::map<std::string, Product>> StateDir::products() const {
   const auto is_whole = [](const auto& each) {
     return each.second.original.is_object() && !(each.second.trigger + each.second.store).empty();
   };
-  return std::ranges::all_of(*read, is_whole) ? read : damaged(state_path(kProducts), "none of what triggers made");
+  return std::ranges::all_of(*read, is_whole)
+             ? read
+             : damaged(state_path(kProducts), "not a list of the files that triggers made");
 }
 
 Status StateDir::write_products(const std::map<std::string, Product>& products) {
@@ -391,7 +393,7 @@ Result<Json> StateDir::failing() const {
   if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
   if (!value) return value;
   if (value->size() <= kMostNames && std::ranges::all_of(*value, is_failure)) return value;
-  return damaged(state_path(kFailing), "none of components that did not work");
+  return damaged(state_path(kFailing), "not a list of components that did not work");
 }
 
 Status StateDir::write_failing(const Json& failing) {
@@ -420,7 +422,7 @@ Result<Generation> StateDir::generation(int number) const {
   return Error{ErrorCode::not_found,
                "there is no generation " + std::to_string(number),
                state_path("generations"),
-               "`slipway generations` lists those that there are",
+               "`slipway generations` lists the existing ones",
                {}};
 }
 
@@ -431,11 +433,11 @@ Result<std::optional<Generation>> StateDir::current() const {
   if (!text) return std::move(text).error();
   while (!text->empty() && text->back() == '\n') text->pop_back();
   const auto number = to_number(*text);
-  if (!number) return damaged(state_path(kCurrent), "no number of a generation");
+  if (!number) return damaged(state_path(kCurrent), "not the number of a generation");
   auto found = generation(*number);
   if (found) return std::optional<Generation>(std::move(*found));
   if (found.error().code == ErrorCode::not_found)
-    return damaged(state_path(kCurrent), "the number of a generation that is not there");
+    return damaged(state_path(kCurrent), "the number of a missing generation");
   return std::move(found).error();
 }
 
@@ -469,7 +471,7 @@ Status StateDir::leave() {
   SLIPWAY_TRY(left, products());
   if (!all.empty() || !left.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const auto read = origin();
-  // An unreadable origin still tells which folders above are removed as well.
+  // Even an unreadable origin shows which folders above are removed as well.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
     return read.error();
   SLIPWAY_CHECK(take_state_folder(root_, read.value_or(Json::object())));

@@ -32,7 +32,7 @@ inline constexpr std::string_view kStateDir = "/var/lib/slipway";
 inline constexpr unsigned kStateMode = 0700;
 
 inline constexpr std::string_view kRepairAdvice =
-    "run `slipway repair`: it sets that file aside and makes up for it as far as that can be done";
+    "run `slipway repair`: it moves that file aside and restores what can be restored";
 
 /// Reads and writes the state of one root. Every read is `denied` when users other than root and the caller could have
 /// written the state, since the user of an image must not decide what root restores there. Writes are atomic, also in a

@@ -30,7 +30,7 @@ std::vector<std::string> down_to(std::string_view folder) {
   return all;
 }
 
-Result<bool> holds_only_one(const RootFs& root, const std::string& folder) {
+Result<bool> has_single_entry(const RootFs& root, const std::string& folder) {
   SLIPWAY_TRY(opened, root.root().open_at(folder, O_RDONLY | O_DIRECTORY));
   SLIPWAY_TRY(names, folder_names(opened.get(), folder));
   return names.size() == 1;
@@ -68,7 +68,7 @@ Status take_folders(RootFs& root, const std::vector<std::string>& own) {
   // too: once the state folder is gone, there is no record that slipway made it.
   std::size_t outermost = own.size() - 1;
   while (outermost > 0) {
-    SLIPWAY_TRY(alone, holds_only_one(root, own[outermost - 1]));
+    SLIPWAY_TRY(alone, has_single_entry(root, own[outermost - 1]));
     if (!alone) break;
     --outermost;
   }

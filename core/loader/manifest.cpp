@@ -207,7 +207,7 @@ void check_needs(const base::YamlNode& node, const Manifest& manifest, SchemaChe
   const base::YamlEntry* const entry = node.find("service_needs");
   if (entry == nullptr) return;
   if (manifest.service == Manifest::ServiceIn::none)
-    check.problems.add(entry->value.position, "service_needs", "there is no `service` that it could be about");
+    check.problems.add(entry->value.position, "service_needs", "this key needs the key `service`");
   const Json tasks = manifest.service_needs.value("tasks", Json());
   if (tasks.is_number() && (tasks < 1 || tasks > kMostTasks))
     check.problems.add(entry->value.position, "service_needs.tasks",
@@ -219,7 +219,7 @@ void check_needs(const base::YamlNode& node, const Manifest& manifest, SchemaChe
         if ((!is_text(manifest.spec, (*key)[1].str()) && !is_in_sections(manifest, (*key)[1].str())) ||
             !key->str().ends_with('}'))
           check.problems.add(entry->value.position, std::string("service_needs.") + list,
-                             "the spec has no key " + key->str() + " with a text for the path " + path);
+                             "the spec has no key " + key->str() + " with a string for the path " + path);
 }
 
 /// Checks two keys that need a service; the first one also needs units.
@@ -227,10 +227,10 @@ void check_service_unit(const base::YamlNode& node, const Manifest& manifest, Sc
   for (const char* key : {"service_before", "service_hands_over"})
     if (const base::YamlEntry* const entry = node.find(key);
         entry != nullptr && manifest.service == Manifest::ServiceIn::none)
-      check.problems.add(entry->value.position, key, "there is no `service` that it could be about");
+      check.problems.add(entry->value.position, key, "this key needs the key `service`");
   const base::YamlEntry* const before = node.find("service_before");
   if (before != nullptr && manifest.service_before && manifest.boot_before.empty())
-    check.problems.add(before->value.position, "service_before", "`boot_before` names no units that it could be about");
+    check.problems.add(before->value.position, "service_before", "this key needs units in `boot_before`");
 }
 
 /// Accepts only keys and values that the spec can have.
@@ -240,8 +240,7 @@ void check_condition(const base::YamlNode& node, const Manifest& manifest, Schem
   const auto refuse = [&](const std::string& key, const std::string& what) {
     check.problems.add(entry->value.position, key, what);
   };
-  if (manifest.service == Manifest::ServiceIn::none)
-    refuse("service_if", "there is no `service` that it could be about");
+  if (manifest.service == Manifest::ServiceIn::none) refuse("service_if", "this key needs the key `service`");
   for (const auto& [key, value] : manifest.service_if) {
     const auto found = manifest.spec.keys.find(key);
     const bool known = found != manifest.spec.keys.end() && found->second.type == Type::enumeration &&
@@ -266,8 +265,8 @@ Manifest parse_document(const base::YamlNode& node, SchemaCheck& check) {
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.service_if = texts_in(document, "service_if");
-  manifest.says_needs = document.contains("service_needs") && document["service_needs"].is_object();
-  if (manifest.says_needs) manifest.service_needs = document["service_needs"];
+  manifest.declares_needs = document.contains("service_needs") && document["service_needs"].is_object();
+  if (manifest.declares_needs) manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.verify_after = names_in(document, "verify_after");

@@ -31,7 +31,7 @@ struct Manifest {
                                                   ///< NAME.service.so or NAME-service
   std::map<std::string, std::string> service_if;  ///< the service exists only with these values of the spec's keys
   Json service_needs = Json::object();            ///< the access that its unit grants the service (docs/manifest.md)
-  bool says_needs = false;                        ///< the key is present, even if empty
+  bool declares_needs = false;                    ///< the key is present, even if empty
   std::string service_device;  ///< the service is useless without a device that this modalias glob matches; empty: none
   std::vector<std::string> boot_before;   ///< units that wait until slipway-boot.service is done with it
   std::vector<std::string> verify_after;  ///< units that slipway-verify.service waits for at a boot

@@ -24,7 +24,7 @@ constexpr GElf_Half kMachine = EM_X86_64;
 #elif defined(__aarch64__)
 constexpr GElf_Half kMachine = EM_AARCH64;
 #else
-#error "say which ELF machine this is"
+#error "find out the ELF machine type"
 #endif
 constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 constexpr unsigned char kByteOrder = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;

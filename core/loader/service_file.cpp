@@ -34,9 +34,9 @@ Result<ServiceFile> service_file(const PluginFile& plugin, const Manifest& compo
   std::error_code problem;
   if (!std::filesystem::exists(beside, problem))
     return Error{ErrorCode::not_found,
-                 "the file with the service of " + component.component + " is not there",
+                 "the file with the service of " + component.component + " is missing",
                  beside.string(),
-                 "install the plugin completely: " + beside.filename().string() + " belongs beside " +
+                 "install the plugin completely: " + beside.filename().string() + " belongs in the folder of " +
                      std::filesystem::path(plugin.path).filename().string(),
                  {}};
   SLIPWAY_TRY(service, read_plugin_file(beside.string(), is_program ? ElfKind::program : ElfKind::library));

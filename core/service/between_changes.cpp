@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kLockFolder = "/run/slipway/lock";  // the folder that ExclusiveUse::take() uses
 constexpr std::chrono::milliseconds kLook{100};
-constexpr unsigned kLooksPerWord = 50;
+constexpr unsigned kLooksPerReport = 50;
 
 struct Close {
   void operator()(DIR* folder) const { ::closedir(folder); }
@@ -51,7 +51,7 @@ void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify, Star
       notify.ready();
       started.reset();
     }
-    if (looks % kLooksPerWord == 0) notify.waits("waits until " + who + " has changed a device");
+    if (looks % kLooksPerReport == 0) notify.waits("waits until " + who + " has changed a device");
     std::this_thread::sleep_for(kLook);
   }
 }

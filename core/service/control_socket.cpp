@@ -21,7 +21,7 @@ Error runs_already(const std::string& name) {
   return Error{ErrorCode::locked,
                "the service of " + name + " runs already",
                std::string(kControlFolder) + "/" + name + ".lock",
-               "look at `systemctl status slipway-" + name + "`, or at who holds the lock with `fuser`",
+               "look at `systemctl status slipway-" + name + "`, or find the process that holds the lock with `fuser`",
                {}};
 }
 

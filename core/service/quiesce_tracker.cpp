@@ -26,7 +26,7 @@ void QuiesceTracker::answered(const Status& status) {
   step();
 }
 
-void QuiesceTracker::gave_up(const Error& error) { refuse(error); }
+void QuiesceTracker::fail_waiting(const Error& error) { refuse(error); }
 
 void QuiesceTracker::refuse(const Error& error) {
   const std::set<int> refused = std::move(waiting_);

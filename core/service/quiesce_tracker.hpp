@@ -25,7 +25,7 @@ class QuiesceTracker {
   /// The service has answered the last request.
   void answered(const Status& status);
   /// The service takes too long: waiting clients get this error.
-  void gave_up(const Error& error);
+  void fail_waiting(const Error& error);
 
   bool asked() const { return asked_; }
   bool quiesced() const { return quiesced_; }

@@ -233,7 +233,7 @@ bool Supervisor::refuses(const Error& why) {
 /// Returns to the former spec when the component itself rejects a new one: a service that worked keeps running.
 bool Supervisor::goes_back(const Error& why) {
   if (!worked_ || (worked_->section == running_.section && worked_->host == running_.host)) return false;
-  refused_ = "the new spec is refused, going on with the former one: " + why.what +
+  refused_ = "the new spec is refused, the service keeps the previous one: " + why.what +
              (why.where.empty() ? "" : " (" + why.where + ")");
   log(Ui::Level::warning, refused_);
   config_.section = worked_->section;
@@ -311,7 +311,7 @@ void Supervisor::handle_request(int client, const std::string& op) {
     quiesce_tracker_.release(client);
     return control_.answer(client, {{"ok", true}});
   }
-  const Error unknown{ErrorCode::unsupported, "a service does not know '" + op + "'", {}, {}, {}};
+  const Error unknown{ErrorCode::unsupported, "a service has no operation '" + op + "'", {}, {}, {}};
   control_.answer(client, {{"ok", false}, {"error", to_json(unknown)}});
 }
 
@@ -350,11 +350,11 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
 /// Ends the process, the surest way to release a driver; systemd restarts it.
 void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
-                    "the service of " + options_.component + " did not stand still within 30 s, and is ended",
+                    "the service of " + options_.component + " did not stop its work within 30 s, and is killed",
                     config_.file.path,
                     "try again; it starts afresh",
                     {}};
-  quiesce_tracker_.gave_up(error);
+  quiesce_tracker_.fail_waiting(error);
   end_because(error);
 }
 
@@ -412,7 +412,7 @@ void Supervisor::reload() {
   if (stopping_) return;
   auto config = options_.read();
   if (!config) {
-    refused_ = "the spec was not read again, going on with what was read before: " + config.error().what + " (" +
+    refused_ = "the spec was not read again, the service keeps the previous one: " + config.error().what + " (" +
                config.error().where + ")";
     log(Ui::Level::warning, refused_);
     return;
@@ -427,7 +427,7 @@ void Supervisor::reload() {
   if (quiesce_tracker_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "paused for an apply; the new spec counts after it");
+    log(Ui::Level::info, "paused for an apply; the new spec is used after it");
 }
 
 void Supervisor::begin_reload() {
@@ -459,7 +459,7 @@ std::vector<std::string> texts_in(const Json& left, const char* key) {
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
   const Notify notify;
   std::optional<Clock::time_point> started;
-  if (const auto config = options.read(); config && config->holds_up) started = Clock::now() + kHoldUpLimit;
+  if (const auto config = options.read(); config && config->delays_units) started = Clock::now() + kHoldUpLimit;
   SLIPWAY_TRY(control, open_between_changes(root, options.component, notify, started));
   Supervisor supervisor(options, root, ui, notify, std::move(control), started);
   Status status = supervisor.open();

@@ -25,7 +25,7 @@ struct ServiceConfig {
   // Granted by its unit; only the values from the start are used:
   std::vector<std::string> device_classes;  ///< globs of the devices that it may open
   std::vector<std::string> writes;          ///< the folders that it may write to
-  bool holds_up = false;                    ///< other units wait until it is ready
+  bool delays_units = false;                ///< other units wait until it is ready
   // Read again at each reload:
   bool hands_over = false;  ///< a new process may run beside the old one before it replaces it
 };

@@ -19,11 +19,11 @@ namespace slipway::core {
 
 /// A host spec that matches the schemas of the plugins.
 struct HostSpec {
-  std::string file;               ///< its file; "-" for standard input
-  std::string name;               ///< metadata.name
-  std::string hardware;           ///< "assume", "require", "detect"; empty: depends on whether the root is live
-  bool keeps_what_fails = false;  ///< `on_failed_verify: keep`
-  ExpectedGpus expected = {};     ///< `expect`
+  std::string file;                   ///< its file; "-" for standard input
+  std::string name;                   ///< metadata.name
+  std::string hardware;               ///< "assume", "require", "detect"; empty: depends on whether the root is live
+  bool keeps_failed_changes = false;  ///< `on_failed_verify: keep`
+  ExpectedGpus expected = {};         ///< `expect`
   /// The section of each component: defaults filled in, relative paths made absolute, artifact sources in their long
   /// form; `sections` contains the parts of other components' sections that its manifest lets it read.
   std::map<std::string, Json> components;

@@ -40,7 +40,7 @@ const SchemaKey& expected_gpus_schema() {
     expect.help =
         "The GPUs that this host must have, whatever `hardware` says. `verify` and `doctor` fail when fewer are on the "
         "PCI bus or answer, when one is of another product, or when an address is missing; `status` begins with it "
-        "and exits with 1, plan and apply warn. An image has none to count: they count from its first boot.";
+        "and exits with 1, plan and apply warn. An image has no GPUs: they are counted from its first boot.";
     return expect;
   }();
   return schema;

@@ -67,7 +67,7 @@ Error has_no_plugin(const std::string& component, const Reading& reading) {
        "no installed plugin has the component " + component + ", which " + component + " " + version + " has applied",
        below(kComponentsKey, component),
        "install its plugin again (version " + version + "), or give it up: `slipway remove " + component +
-           "`, and take it out of the spec",
+           "`, and remove it from the spec",
        {}},
       reading.plugins);
 }
@@ -150,7 +150,7 @@ Result<HostSpec> make_spec(const base::YamlNode& document, const std::string& fi
   add_sections(plugins, spec);
   spec.name = spec.document["metadata"]["name"];
   spec.hardware = spec.document["spec"].value("hardware", "");
-  spec.keeps_what_fails = spec.document["spec"].value("on_failed_verify", "") == "keep";
+  spec.keeps_failed_changes = spec.document["spec"].value("on_failed_verify", "") == "keep";
   for (const auto& [key, position] : check.positions) {
     if (position.line == 0) continue;
     const bool in_spec = key.starts_with(kSpecPrefix);
@@ -166,10 +166,10 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
   SLIPWAY_TRY(documents, base::read_yaml(text, file));
   const bool empty = std::all_of(documents.begin(), documents.end(),
                                  [](const base::YamlNode& node) { return node.kind == base::YamlNode::Kind::null; });
-  if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a first one", {}};
+  if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a template", {}};
   if (documents.size() > 1)
     return Error{ErrorCode::invalid,
-                 "the file holds " + std::to_string(documents.size()) + " documents, a host spec is one",
+                 "the file holds " + std::to_string(documents.size()) + " documents, but a host spec is one",
                  base::to_text(file, documents[1].position),
                  "keep one document, and remove the '---' between them",
                  {}};

@@ -52,14 +52,14 @@ const SchemaKey& host_spec_schema() {
     SchemaKey hardware = key_of(SchemaKey::Type::enumeration, false);
     hardware.values = {"assume", "require", "detect"};
     hardware.help =
-        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error, in "
-        "an image always. For a fleet, `expect` says how many there must be. "
+        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error, and "
+        "always one in an image. For a fleet, `expect` gives the number of GPUs. "
         "Default: assume in an image, detect on a running host.";
     SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
     on_failed_verify.values = {"rollback", "keep"};
     on_failed_verify.help =
-        "What becomes of a component that an apply changed and that does not work afterwards. rollback: it gets back "
-        "what the generation in force has; keep: the change stays. Default: rollback.";
+        "What happens to a component that an apply changed and that does not work afterwards. rollback: it gets back "
+        "its state in the active generation; keep: the change stays. Default: rollback.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);
@@ -90,7 +90,7 @@ Status check_kind(const base::YamlNode& document, const std::string& file) {
   if (foreign)
     return wrong(ErrorCode::unsupported, file, kind->value.position,
                  "kind " + text(kind) + " (" + text(api_version) + ") is not imported by this version of slipway",
-                 "write a spec of kind Host; `slipway init` prints a first one");
+                 "write a spec of kind Host; `slipway init` prints a template");
   for (const auto& [name, entry] : {std::pair{"apiVersion", api_version}, std::pair{"kind", kind}})
     if (entry == nullptr || entry->value.kind != Kind::scalar)
       return wrong(ErrorCode::invalid, file, entry == nullptr ? document.position : entry->value.position,

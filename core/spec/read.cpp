@@ -24,7 +24,7 @@ Result<Fd> open_spec(const std::string& file) {
   if (!fd) {
     Error error = system_error("open the host spec", file, errno);
     if (error.code == ErrorCode::not_found)
-      error.next = "name the spec with -f, or write a first one: `slipway init > " + file + "`";
+      error.next = "name the spec with -f, or write one: `slipway init > " + file + "`";
     return error;
   }
   struct stat info {};

@@ -29,7 +29,7 @@ Result<std::string> encode_frame(const Json& message) {
   if (length > kMaxFrameBytes)
     return Error{.code = ErrorCode::invalid,
                  .what = "a message of " + std::to_string(length) + " bytes is longer than the " +
-                         std::to_string(kMaxFrameBytes >> 20) + " MiB that one may have"};
+                         std::to_string(kMaxFrameBytes >> 20) + " MiB that are allowed"};
   for (std::size_t i = 0; i < kHead; ++i) frame[i] = static_cast<char>(length >> (8 * i) & 0xffU);
   return frame;
 }

@@ -53,18 +53,18 @@ Status check_attribution(const AttributionSettings& attribution) {
                            : own_socket                          ? "pod_resources_kubelet_socket"
                                                                  : nullptr;
   if (idle == nullptr) return {};
-  return without_effect(idle, "without kubernetes: true", "add kubernetes: true, or take the key away");
+  return without_effect(idle, "without kubernetes: true", "add kubernetes: true, or remove the key");
 }
 
 /// Rejects keys that have no effect because of another key.
 Status check_idle_keys(const Spec& spec, const Settings& settings) {
   if (settings.engine != "external" && spec.has("engine_address") && spec.text("engine_address") != kUsualEngine)
-    return without_effect("engine_address", "without engine: external", "add engine: external, or take the key away");
+    return without_effect("engine_address", "without engine: external", "add engine: external, or remove the key");
   if (spec.flag("no_hostname") && !spec.text("node").empty())
-    return without_effect("node", "with no_hostname: true", "take one of the two keys away");
+    return without_effect("node", "with no_hostname: true", "remove one of the two keys");
   if (const std::string processes = spec.text("page_processes");
       !spec.flag("page") && !processes.empty() && processes != "local")
-    return without_effect("page_processes", "with page: false", "take one of the two keys away");
+    return without_effect("page_processes", "with page: false", "remove one of the two keys");
   return {};
 }
 
@@ -93,7 +93,7 @@ Result<std::string> read_counter_file(const Settings& settings, const ReadFile& 
   auto text = read(settings.collectors);
   if (text) return text;
   if (settings.collectors != settings.config.counters_file)
-    return unreadable(text.error(), spec_key("collectors"), "take collectors out of the spec");
+    return unreadable(text.error(), spec_key("collectors"), "remove collectors from the spec");
   return unreadable(text.error(), settings.config_file + ": metrics.file", "correct metrics.file");
 }
 
@@ -108,9 +108,9 @@ Status check_any_series(const Settings& settings, const Counters& counters) {
   return Error{
       .code = ErrorCode::invalid,
       .what = "no row of " + file + " gives a metric" +
-              (counters.left_out.empty() ? ": all are labels" : ": NVML does not tell " + joined(counters.left_out)),
+              (counters.left_out.empty() ? ": all are labels" : ": NVML does not have " + joined(counters.left_out)),
       .where = file,
-      .next = "add rows of fields that NVML tells (`slipway dcgm fields` prints them)"};
+      .next = "add rows of fields that NVML has (`slipway dcgm fields` prints them)"};
 }
 
 }  // namespace
@@ -124,10 +124,11 @@ TakeoverSettings takeover_settings(const Settings& settings) {
 }
 
 Status read_listen(const std::string& text, Settings& settings) {
-  const Error error{.code = ErrorCode::invalid,
-                    .what = "'" + text + "' is not an address to listen on",
-                    .where = "spec.components.dcgm.listen",
-                    .next = "write it like 127.0.0.1:9400 or [::1]:9400; :9400 is every address of this machine"};
+  const Error error{
+      .code = ErrorCode::invalid,
+      .what = "'" + text + "' is not an address to listen on",
+      .where = "spec.components.dcgm.listen",
+      .next = "write it like 127.0.0.1:9400 or [::1]:9400; :9400 listens on every address of this machine"};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return error;
   std::string address = text.substr(0, colon);
@@ -181,14 +182,14 @@ ReadFile reader_of(const Host& host, std::size_t limit_bytes) {
   return [&host, limit_bytes](const std::string& path) -> Result<std::string> {
     auto text = read_trusted(host, path, limit_bytes);
     if (text || text.error().code != ErrorCode::not_found) return text;
-    return Error{.code = ErrorCode::not_found, .what = path_in(host, path) + " is not there"};
+    return Error{.code = ErrorCode::not_found, .what = path_in(host, path) + " is missing"};
   };
 }
 
 Result<ConfigFile> read_config_file(const Host& host, const std::string& path) {
   if (path.empty()) return ConfigFile();
   const auto text = reader_of(host, kMostConfigBytes)(path);
-  if (!text) return unreadable(text.error(), spec_key("config_file"), "take config_file out of the spec");
+  if (!text) return unreadable(text.error(), spec_key("config_file"), "remove config_file from the spec");
   return parse_config_file(*text, path);
 }
 

@@ -66,7 +66,7 @@ std::string vendor_with(const std::vector<std::string>& kinds, const Class& abou
   return {};
 }
 
-Error not_made(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
+Error missing_devices_error(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
   const Class& about = class_of(need);
   const std::string kind = need.value("kind", "");
   // A component that runs earlier may still create what the machine lacks; what the spec lacks has to be added by the
@@ -157,7 +157,7 @@ std::optional<Error> missing_in_cdi(const Json& needs, const Inputs& inputs) {
     const bool is_absent = among(absent_kinds, kind);
     // An IMEX channel that does not exist is not needed.
     if (among(kinds, kind) || (is_absent && need.value("class", "") == "imex-channel")) continue;
-    return not_made(needs, need, kinds, is_absent);
+    return missing_devices_error(needs, need, kinds, is_absent);
   }
   const Json names = inputs.output("cdi", "names");
   return names.is_string() ? wrong_naming(needs, split_list(names.get<std::string>())) : std::nullopt;
@@ -170,7 +170,7 @@ std::string cdi_note(const Json& needs, const Inputs& inputs) {
     const std::string kind = need.value("kind", "");
     if (among(here, kind) || need.value("class", "") == "imex-channel") continue;
     return asked_by(needs, class_of(need)) + ", so each container asks for a CDI device of " + kind +
-           ": no spec here has one yet, and no component cdi has said that it will write one";
+           ": no spec here has one yet, and no component cdi is going to write one";
   }
   return {};
 }

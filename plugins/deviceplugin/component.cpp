@@ -45,7 +45,7 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
 
 constexpr const char* kWatcherIsLate =
     "with registration: watcher kubelet takes up to a second to find the resources after its start: it rejects pods "
-    "that were bound to this node before";
+    "that were bound to this node earlier";
 
 bool waits_for_the_watcher(const Spec& spec) { return spec.text("registration") == "watcher"; }
 

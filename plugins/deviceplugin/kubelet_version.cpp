@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kVersionLimit{10};
 constexpr std::size_t kLongestConfig = 1U << 20U;
-constexpr const char* kGate = "DevicePluginCDIDevices";
+constexpr const char* kFeatureGate = "DevicePluginCDIDevices";
 constexpr unsigned kFirst = 28;    // 1.28 introduced the gate
 constexpr unsigned kDefault = 29;  // 1.29 enabled it by default
 
@@ -52,7 +52,7 @@ std::string dpkg_list(const Host& host) {
 /// Reads the feature gate in kubelet's configuration file.
 bool has_gate(const Host& host, const std::string& kubelet_root) {
   const std::string config = host.read(kubelet_root + "/config.yaml", kLongestConfig).value_or("");
-  const std::size_t at = config.find(kGate);
+  const std::size_t at = config.find(kFeatureGate);
   if (at == std::string::npos) return false;
   const std::string line = config.substr(at, config.find_first_of("\n,}", at) - at);
   return line.find("true") != std::string::npos;
@@ -93,9 +93,9 @@ KubeletVersion read_kubelet_version(const Host& host) {
 
 std::string why_no_cdi_devices(const KubeletVersion& version, const Host& host, const std::string& kubelet_root) {
   if (!version.known() || version.major > 1 || version.minor >= kDefault) return {};
-  if (version.minor < kFirst) return "kubelet " + version.text + " knows no CDI devices (1.28 or newer does)";
+  if (version.minor < kFirst) return "kubelet " + version.text + " does not support CDI devices (1.28 and newer do)";
   if (has_gate(host, kubelet_root)) return {};
-  return "kubelet " + version.text + " has its feature gate " + kGate + " off, as it is before 1.29 unless " +
+  return "kubelet " + version.text + " has its feature gate " + kFeatureGate + " off, as it is before 1.29 unless " +
          kubelet_root + "/config.yaml sets it";
 }
 

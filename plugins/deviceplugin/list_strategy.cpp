@@ -77,7 +77,7 @@ Status check_handler(const Settings& settings, const std::string& handler, const
     return {};
   }
   if (!settings.list_strategies_given && ground.has_cdi && !ground.kubelet.empty())
-    what += "; CDI is no way out, since " + ground.kubelet;
+    what += "; CDI is not an alternative, since " + ground.kubelet;
   return Error{.code = ErrorCode::invalid,
                .what = std::move(what),
                .where = kWhere,

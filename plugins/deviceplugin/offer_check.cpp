@@ -40,8 +40,8 @@ std::vector<Gpu> gpus_on_the_bus(const Host& host) {
 }
 
 OfferCheck check_without_driver(const Settings& settings, const Host& host) {
-  const bool is_by_name = !settings.gpu_names.empty() || settings.mig_strategy != MigStrategy::none;
-  if (is_by_name || !host.has_kernel_view()) return {};
+  const bool names_devices_by_model = !settings.gpu_names.empty() || settings.mig_strategy != MigStrategy::none;
+  if (names_devices_by_model || !host.has_kernel_view()) return {};
   OfferCheck check = judge_offer(gpus_on_the_bus(host), {}, settings);
   if (check.problem && check.problem->code != ErrorCode::invalid) check.problem.reset();  // a UUID, perhaps
   check.is_known = false;

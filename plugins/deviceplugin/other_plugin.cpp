@@ -162,7 +162,7 @@ std::string offers_text(const std::map<std::string, std::size_t>& resources) {
   return texts.empty() ? " offers GPUs of this machine as well" : " offers " + listed(texts, "and");
 }
 
-std::string first_up(std::string text) {
+std::string capitalized(std::string text) {
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
   return text;
@@ -264,7 +264,7 @@ Status add_other_plugin(OtherPluginPolicy policy, const Facts& facts, Plan& plan
     if (policy == OtherPluginPolicy::yield) {
       plan.note(text + ", and the GPUs are left to it: slipway offers none until it is gone (other_plugin: yield)");
     } else if (policy == OtherPluginPolicy::report) {
-      plan.note(text + kBothGive + ". " + first_up(each.value("remedy", "")) + kOrYield);
+      plan.note(text + kBothGive + ". " + capitalized(each.value("remedy", "")) + kOrYield);
     } else if (each.value("unit", "").empty()) {
       return Error{.code = ErrorCode::conflict,
                    .what = text + ", and slipway cannot take it away: it is not a systemd unit of this machine",
@@ -273,7 +273,7 @@ Status add_other_plugin(OtherPluginPolicy policy, const Facts& facts, Plan& plan
     }
   }
   if (policy != OtherPluginPolicy::take_over || !units.is_array()) return {};
-  constexpr const char* kBecause = "slipway offers the GPUs in its place; `slipway remove deviceplugin` brings it back";
+  constexpr const char* kBecause = "slipway offers the GPUs in its place; `slipway remove deviceplugin` restores it";
   for (const Json& unit : units) {
     const std::string name = unit.value("name", "");
     plan

@@ -81,7 +81,7 @@ std::string why_not_registered(const Json& resource) {
 
 /// Says that kubelet had the resource, by the service's or the checkpoint's word, and has stopped. @return  the reason;
 /// empty: it has not
-std::string kubelet_went(const Json& resource, const Registered& seen) {
+std::string kubelet_lost_text(const Json& resource, const Registered& seen) {
   const std::string waits_for = resource.value("waitsFor", "");
   if (resource.value("registered", false) || waits_for.empty()) return {};
   const auto known = seen.devices ? seen.devices->find(resource.value("name", "")) : decltype(seen.devices->end())();
@@ -173,7 +173,7 @@ void add_findings(const Registered& seen, Findings& findings) {
     if (const std::string why = why_not_registered(resource); !why.empty())
       findings.fail("deviceplugin.registered", resource.value("name", "") + " is not registered with kubelet: " + why,
                     kLog);
-    else if (const std::string went = kubelet_went(resource, seen); !went.empty())
+    else if (const std::string went = kubelet_lost_text(resource, seen); !went.empty())
       findings.fail("deviceplugin.registered",
                     resource.value("name", "") + " was registered with kubelet, and is not any more: " + went,
                     "see why kubelet does not run (`systemctl status kubelet`), and start it");

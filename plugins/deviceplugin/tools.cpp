@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kWrittenStatus = "/run/slipway/deviceplugin/status.json";
 
-CommandOption form() { return {"o", "text|json", "form of what is printed (default: text)"}; }
+CommandOption form() { return {"o", "text|json", "output format (default: text)"}; }
 
 Json resources_json(const Resources& resources) {
   Json list = Json::array();
@@ -71,7 +71,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(managers, nvidia::read_gpu_managers(host));
   apply_managers(managers, inventory.gpus);
   for (const SilentGpu& silent : inventory.silent)
-    io.log(fmt::format("GPU {} cannot be asked: {}", silent.index, silent.why));
+    io.log(fmt::format("GPU {} does not answer: {}", silent.index, silent.why));
   nvidia::GpuBus bus;
   place_on_bus(host, bus, inventory);
   Remarks remarks;
@@ -105,9 +105,9 @@ Result<int> status(const CommandWords& words, const Host& host, ToolIo& io) {
   const Json known = Json::parse(*text, nullptr, false);
   if (!known.is_object())
     return Error{.code = ErrorCode::invalid,
-                 .what = "this is not what the service writes",
+                 .what = "this is not a file that the service wrote",
                  .where = kWrittenStatus,
-                 .next = "remove the file; the service writes it anew"};
+                 .next = "remove the file; the service writes a new one"};
   io.print(status_text(known));
   return 0;
 }
@@ -128,13 +128,14 @@ Tools::Tools()
           {{"resources",
             "prints what kubelet would be offered",
             {.about = "Prints what kubelet would be offered: each resource with its devices.",
-             .notes = "The variables of the device plugin's flags count as well. The host spec is not read: name its "
+             .notes = "The environment variables of the device plugin's flags are used as well. The host spec is not "
+                      "read: name its "
                       "config with --config-file; `slipway deviceplugin status` prints what the service offers.",
              .options = {{.name = "config-file",
                           .value = "FILE",
                           .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs",
                           .variables = {"CONFIG_FILE"}},
-                         {.name = "config-name", .value = "NAME", .help = "which of several configs counts"},
+                         {.name = "config-name", .value = "NAME", .help = "which of several configs to use"},
                          form()},
              .examples = {"slipway deviceplugin resources", "slipway deviceplugin resources --config-file config.yaml"},
              .last_counts = true},
@@ -147,10 +148,9 @@ Tools::Tools()
              .examples = {"slipway deviceplugin status", "slipway deviceplugin status -o json"}},
             status},
            {"node-problem",
-            "says in one line what is wrong with the GPUs, for node-problem-detector",
-            {.about =
-                 "Says in one line what is wrong with the GPUs, for node-problem-detector. Exit status: 0 nothing, 1 a "
-                 "GPU is unhealthy, 2 it is not known, since the service does not run.",
+            "prints in one line what is wrong with the GPUs, for node-problem-detector",
+            {.about = "Prints in one line what is wrong with the GPUs, for node-problem-detector. Exit status: 0 "
+                      "nothing, 1 a GPU is unhealthy, 2 unknown, since the service does not run.",
              .notes = "docs/components/deviceplugin.md has the monitor's configuration.",
              .options =
                  {{"reason", "WORDS",

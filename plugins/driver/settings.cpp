@@ -49,11 +49,12 @@ Result<std::map<std::string, std::string>> read_module_parameters(const std::str
   for (const auto& [name, value] : values.items()) {
     const std::string key = fmt::format("parameters.{}.{}", module, name);
     if (value.is_structured() || value.is_null())
-      return invalid(fmt::format("the module parameter {} has no plain value", name), key, "write a number or a text");
+      return invalid(fmt::format("the module parameter {} has no plain value", name), key,
+                     "write a number or a string");
     const std::string text = value_text(value);
     const bool plain_name = !name.empty() && name.find_first_of(" \t=") == std::string::npos && fits_one_word(name);
     if (!plain_name || !fits_one_word(text))
-      return invalid(fmt::format("the module parameter {} cannot stand in a modprobe.d file", name), key,
+      return invalid(fmt::format("the module parameter {} cannot be written to a modprobe.d file", name), key,
                      "leave out quotes, backslashes and line breaks");
     parameters[name] = text;
   }

@@ -77,7 +77,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
   Findings findings;
   const auto seen = Probe(host, config, Probe::Use::command).look(config.sharing);
   if (!seen) {
-    findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next,
+    findings.fail("gfd.labels", "the GPUs cannot be queried: " + seen.error().what, seen.error().next,
                   nvidia::nvml_cause(seen.error().what));
     return findings;
   }
@@ -86,7 +86,7 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
     return findings;
   }
   for (const Error& gpu : seen->sources.snapshot.unreachable)
-    findings.warning("gfd.gpus", "the labels are without a GPU that does not answer: " + gpu.what,
+    findings.warning("gfd.gpus", "the labels leave out a GPU that does not answer: " + gpu.what,
                      gpu.next.empty() ? "reset the GPU, or reboot" : gpu.next);
   config.timestamp = false;
   SLIPWAY_TRY(labels, make_labels(seen->sources, config));
@@ -99,10 +99,9 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
                            "this root is not running: slipway-gfd.service writes " + config.output + " at first boot");
   else if (!file && !has_systemd(host) && !has_run(host))
     findings.add({Finding::Status::not_exercised, "gfd.labels",
-                  "the service does not run, and " + config.output + " is not there",
-                  "start it: `slipway service gfd`"});
+                  "the service does not run, and " + config.output + " is missing", "start it: `slipway service gfd`"});
   else
-    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),
+    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is missing"),
                   remedy_for(host));
   const std::string lost = lost_gpu_of(seen->sources.snapshot, host);
   return nvidia::with_cause(nvidia::with_cause(findings, "gfd.gpus", lost), "gfd.labels",

@@ -37,7 +37,7 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
   if (const std::string dropped = drop_invalid(labels); !dropped.empty())
-    log("left out what is not a label for Kubernetes: " + dropped);
+    log("left out invalid Kubernetes labels: " + dropped);
   SLIPWAY_TRY(changed, sink.put(labels));
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
@@ -68,7 +68,7 @@ std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, Service
   if (news == ConfigWatch::News::changed) {
     auto fresh = config_of(spec, watch.in_force(), nvidia::config::process_environment);
     if (!fresh) return fresh.error().what;
-    io.log("info", "a changed configuration is in force");
+    io.log("info", "the changed configuration is used now");
     for (const std::string& warning : fresh->warnings) io.log("warning", warning);
     config = *std::move(fresh);
   }
@@ -140,7 +140,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     const auto done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
     const std::vector<std::string> left_out = done ? done->unreachable : last_left_out;
     for (const std::string& gpu : left_out)
-      if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels are without a GPU: " + gpu);
+      if (std::ranges::count(last_left_out, gpu) == 0) io.log("warning", "the labels leave out a GPU: " + gpu);
     last_left_out = left_out;
     const std::string failure = done ? wrong : done.error().what;
     if (failure != last && failure.empty()) io.log("info", "labels are up to date again");
@@ -151,9 +151,9 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     const std::string standing =
         done && !done->no_driver.empty() ? "no labels of GPUs: " + done->no_driver : "labels are up to date";
     io.status(failure.empty() ? standing + without : "labels stay as they are: " + failure);
-    std::vector<std::string> wrong_now = left_out;
-    if (!failure.empty()) wrong_now.push_back(failure);
-    io.reasons(wrong_now);
+    std::vector<std::string> current_problems = left_out;
+    if (!failure.empty()) current_problems.push_back(failure);
+    io.reasons(current_problems);
     io.ready();
     return {};
   };

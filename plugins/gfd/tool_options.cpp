@@ -30,17 +30,18 @@ Status read_config_file(const std::string& file, const std::string& name, Config
 }
 
 CommandTable line(std::string forms, std::vector<CommandOption> more) {
-  CommandTable table{.options = {{"o", std::move(forms), "form of what is printed"},
-                                 {.name = "output",
-                                  .value = "FILE",
-                                  .help = "is replaced as a whole, when its content changes (default: standard output)",
-                                  .aliases = {"output-file"}},
-                                 {"driver-root", "DIR", "where the driver is installed (default: /)"},
-                                 {.name = "fail-on-init-error",
-                                  .help = "without a driver it is an error",
-                                  .variables = {"GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"}}},
-                     .last_counts = true,
-                     .empty_variables = true};
+  CommandTable table{
+      .options = {{"o", std::move(forms), "output format"},
+                  {.name = "output",
+                   .value = "FILE",
+                   .help = "file to write, replaced as a whole when its content changes (default: standard output)",
+                   .aliases = {"output-file"}},
+                  {"driver-root", "DIR", "where the driver is installed (default: /)"},
+                  {.name = "fail-on-init-error",
+                   .help = "fails without a driver",
+                   .variables = {"GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"}}},
+      .last_counts = true,
+      .empty_variables = true};
   table.options.insert(table.options.end(), more.begin(), more.end());
   return table;
 }
@@ -55,36 +56,37 @@ std::vector<std::string> variables_of(const CommandTable& table) {
 }  // namespace
 
 CommandTable labels_line() {
-  CommandTable table =
-      line("text|json|nodefeature|node-patch",
-           {{.name = "no-timestamp", .help = "leaves out when they were made", .variables = {"GFD_NO_TIMESTAMP"}},
-            {.name = "mig-strategy",
-             .value = "none|single|mixed",
-             .help = "how MIG devices are labelled (default: none)",
-             .variables = {"GFD_MIG_STRATEGY", "MIG_STRATEGY"}},
-            {.name = "config-file",
-             .value = "FILE",
-             .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs; everything else comes "
-                     "before it",
-             .variables = {"GFD_CONFIG_FILE", "CONFIG_FILE"}},
-            {.name = "config-name", .value = "NAME", .help = "which of several configs in the file or folder counts"},
-            {.name = "machine-type-file",
-             .value = "FILE",
-             .help = "what the machine is called",
-             .variables = {"GFD_MACHINE_TYPE_FILE"}},
-            {.name = "operator-labels", .help = "also the labels that NVIDIA's operator sets"},
-            {.name = "pci-labels", .help = "also feature.node.kubernetes.io/pci-10de.present"},
-            {.name = "node-name",
-             .value = "NAME",
-             .help = "with -o nodefeature: the node (default: the variable NODE_NAME, else the host's name)"},
-            {.name = "namespace", .value = "NAME", .help = "with -o nodefeature: the object's namespace"},
-            {.name = "oneshot", .help = ""}});
+  CommandTable table = line(
+      "text|json|nodefeature|node-patch",
+      {{.name = "no-timestamp", .help = "leaves out the time when they were made", .variables = {"GFD_NO_TIMESTAMP"}},
+       {.name = "mig-strategy",
+        .value = "none|single|mixed",
+        .help = "how MIG devices are labelled (default: none)",
+        .variables = {"GFD_MIG_STRATEGY", "MIG_STRATEGY"}},
+       {.name = "config-file",
+        .value = "FILE",
+        .help = "a config of NVIDIA's device plugin, a ConfigMap, or a folder of configs; options and variables "
+                "override it",
+        .variables = {"GFD_CONFIG_FILE", "CONFIG_FILE"}},
+       {.name = "config-name", .value = "NAME", .help = "which of several configs in the file or folder to use"},
+       {.name = "machine-type-file",
+        .value = "FILE",
+        .help = "the type of the machine",
+        .variables = {"GFD_MACHINE_TYPE_FILE"}},
+       {.name = "operator-labels", .help = "prints also the labels that NVIDIA's operator sets"},
+       {.name = "pci-labels", .help = "prints also feature.node.kubernetes.io/pci-10de.present"},
+       {.name = "node-name",
+        .value = "NAME",
+        .help = "with -o nodefeature: the node (default: the variable NODE_NAME, else the host's name)"},
+       {.name = "namespace", .value = "NAME", .help = "with -o nodefeature: the object's namespace"},
+       {.name = "oneshot", .help = ""}});
   table.about =
       "Prints the node labels of GPU Feature Discovery, one key=value a line, sorted. Without a driver there are few "
       "labels.";
   table.notes =
-      "These variables of gpu-feature-discovery count, after the command line: " + joined(variables_of(table), ", ") +
-      ". Others, such as GFD_OUTPUT_FILE, do not. The host spec is not read: name its config with --config-file; "
+      "These variables of gpu-feature-discovery are used, after the command line: " +
+      joined(variables_of(table), ", ") +
+      ". Others, such as GFD_OUTPUT_FILE, are ignored. The host spec is not read: name its config with --config-file; "
       "`slipway verify` compares the labels of the service with what the spec asks for.";
   table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json",
                     "slipway gfd labels -o nodefeature --namespace node-feature-discovery | kubectl apply -f -",
@@ -125,7 +127,7 @@ Result<ToolOptions> read_tool_options(const CommandWords& words, bool labels_too
   for (const char* name : {"namespace", "node-name"})
     if (labels_tool && words.given(name) && options.form != "nodefeature")
       return Error{.code = ErrorCode::usage,
-                   .what = std::string("--") + name + " has an effect with -o nodefeature alone",
+                   .what = std::string("--") + name + " has an effect only with -o nodefeature",
                    .where = "command line",
                    .next = "leave it out, or add -o nodefeature"};
   options.node = words.text("node-name");

@@ -31,7 +31,7 @@ Result<ProbeResult> look(const ToolOptions& options, const Host& host, ToolIo& i
   SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Use::tool).look(options.config.sharing));
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
   for (const Error& gpu : seen.sources.snapshot.unreachable) io.warn("left out, since it does not answer: " + gpu.what);
-  if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
+  if (seen.no_driver) io.log("no GPU has labels: " + seen.no_driver->what);
   return std::move(seen);
 }
 
@@ -50,7 +50,7 @@ Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
   for (const std::string& text : unmatched_sharing(snapshot.gpus, options.config, snapshot.absent)) io.warn(text);
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
-    io.log("left out what is not a label for Kubernetes: " + dropped);
+    io.log("left out invalid Kubernetes labels: " + dropped);
   SLIPWAY_CHECK(deliver(text_of(made, options), options.output, io));
   return 0;
 }

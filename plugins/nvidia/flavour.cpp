@@ -68,7 +68,7 @@ FlavourChoice choose_flavour(const std::vector<Gpu>& gpus, unsigned branch) {
   for (const Gpu& gpu : gpus) {
     if (gpu.architecture == Architecture::unknown) {
       any_unknown = true;
-      choice.warnings.push_back(fmt::format("{}: not in slipway's table of GPUs, it has no say", title(gpu)));
+      choice.warnings.push_back(fmt::format("{}: not in slipway's table of GPUs, so it is not considered", title(gpu)));
     } else if (auto reason = unusable_reason(gpu, branch); !reason.empty()) {
       choice.warnings.push_back(std::move(reason));
     } else {
@@ -78,7 +78,7 @@ FlavourChoice choose_flavour(const std::vector<Gpu>& gpus, unsigned branch) {
   if (!usable.empty()) return choose_among(usable, branch, std::move(choice));
   if (any_unknown) {
     choice.allowed = {Flavour::open, Flavour::proprietary};
-    choice.reason = "no GPU that slipway knows decides";
+    choice.reason = "the choice depends on GPUs that slipway does not know";
     return choice;
   }
   choice.reason = fmt::format("driver branch {} supports none of these GPUs", branch);

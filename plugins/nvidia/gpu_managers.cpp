@@ -22,9 +22,9 @@ Result<GpuManagers> read_gpu_managers(const Host& host) {
   const bool good = file.is_object() && file.value("kind", Json()) == Json("GpuManagers") &&
                     file.value("default", Json()).is_string() && file.value("gpus", Json(Json::object())).is_object();
   const Error corrupt{.code = ErrorCode::corrupt,
-                      .what = "the file says in no form that is known who manages which GPU",
+                      .what = "this file, which assigns GPUs to components, has an unknown format",
                       .where = kManagersFile,
-                      .next = "`slipway apply` writes it anew"};
+                      .next = "`slipway apply` writes a new one"};
   if (!good) return corrupt;
   GpuManagers managers;
   managers.otherwise = file.value("default", kDevicePlugin);

@@ -20,7 +20,7 @@ Error corrupt(const char* what) {
   return Error{ErrorCode::corrupt,
                std::string("the dynamic linker's cache cannot be read: ") + what,
                "/etc/ld.so.cache",
-               "run `ldconfig` to write it anew",
+               "run `ldconfig` to write a new one",
                {}};
 }
 
@@ -48,7 +48,7 @@ std::size_t start_of_new_format(std::string_view bytes) {
 
 Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::string_view arch) {
   const std::size_t start = start_of_new_format(bytes);
-  if (start > bytes.size()) return corrupt("its old part is cut off");
+  if (start > bytes.size()) return corrupt("its part in the old format is incomplete");
   bytes.remove_prefix(start);
   if (!bytes.starts_with(kNewMagic)) return corrupt("it has no part in glibc's new format");
   if (bytes.size() < kNewHeader) return corrupt("its header is cut off");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/switch.hpp - a switch of one of NVIDIA's programs, and slipway's treatment of it;
-// docs/nvidia-switches.md has them all.
+// docs/nvidia-switches.md lists them all.
 #pragma once
 
 #include <algorithm>
@@ -70,8 +70,8 @@ inline Result<std::vector<std::string>> check_switches(std::span<const Switch> s
     const std::string text = value.is_string() ? value.get<std::string>() : std::string();
     const Switch* const known = find_switch(switches, name);
     if (known == nullptr) {
-      warnings.push_back(where + "." + name + ": " + program +
-                         " has no such variable, and slipway does nothing with it" + meant(switches, name));
+      warnings.push_back(where + "." + name + ": " + program + " has no such variable, so slipway ignores it" +
+                         meant(switches, name));
       continue;
     }
     if (known->treatment == Switch::Treatment::honoured || !asks_for_something(*known, text)) continue;
@@ -81,7 +81,7 @@ inline Result<std::vector<std::string>> check_switches(std::span<const Switch> s
           .code = ErrorCode::usage,
           .what = name + "=" + text + " asks for something that slipway does not do by this variable: " + reason,
           .where = where + "." + name,
-          .next = "take the variable out; docs/nvidia-switches.md has them all"};
+          .next = "remove the variable; docs/nvidia-switches.md lists them all"};
     warnings.push_back(where + "." + name + " has no effect: " + reason);
   }
   return warnings;

@@ -72,7 +72,7 @@ Finding read_probe(const Json& answer, const CudaSurroundings& around) {
     else
       ++tried;
   }
-  if (devices.empty()) return fails(kCudaCheck, "CUDA starts and has no device", remedy_of(kNoDevice, around));
+  if (devices.empty()) return fails(kCudaCheck, "CUDA starts but finds no device", remedy_of(kNoDevice, around));
   if (!busy.empty())
     return not_tried(kCudaCheck, fmt::format("{}; {} of {} GPUs computed", busy, tried, devices.size()));
   return passes(kCudaCheck, fmt::format("a kernel ran on {} {}", tried, tried == 1 ? "GPU" : "GPUs"));
@@ -80,7 +80,7 @@ Finding read_probe(const Json& answer, const CudaSurroundings& around) {
 
 Finding check_cuda(const CudaSurroundings& around, const std::stop_token& stop) {
   if (around.library.empty())
-    return fails(kCudaCheck, "the driver's library libcuda.so.1 is not there", "run `slipway apply`");
+    return fails(kCudaCheck, "the driver's library libcuda.so.1 is missing", "run `slipway apply`");
   const auto program = program_beside_plugin(kCudaProbe);
   if (!program) return not_tried(kCudaCheck, program.error().what);
   const std::string folder = std::filesystem::path(around.library).parent_path().string();

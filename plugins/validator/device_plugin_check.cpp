@@ -75,8 +75,9 @@ Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
     counts.push_back(fmt::format("{} {}", count, resource));
   }
   if (total == 0)
-    return fails(kPluginCheck, fmt::format("the device plugin runs ({}) and kubelet has no device of it", listening),
-                 "look at the plugin's log for devices that it calls unhealthy, and restart it after kubelet was");
+    return fails(
+        kPluginCheck, fmt::format("the device plugin runs ({}) and kubelet has no device of it", listening),
+        "look at the plugin's log for unhealthy devices, and restart the plugin if kubelet was restarted after it");
   return passes(kPluginCheck, "kubelet has " + joined(counts));
 }
 

@@ -183,7 +183,7 @@ Finding check_companion(const Host& host, const std::string& companion) {
   if (!host.live()) return not_tried(name, "this root is not running");
   if (host.module_loaded(module)) return passes(name, "the module " + module + " is loaded");
   return fails(name, "the module " + module + " is not loaded",
-               "`modprobe " + module + "` says why; or take " + companion + " out of validator.companions");
+               "`modprobe " + module + "` says why; or remove " + companion + " from validator.companions");
 }
 
 std::string driver_ctr_ready_text(const Host& host) {

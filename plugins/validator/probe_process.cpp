@@ -28,7 +28,7 @@ Result<std::string> run_probe(std::vector<std::string> argv, std::vector<std::st
 Result<std::string> program_beside_plugin(const std::string& name) {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&run_probe), &info) == 0 || info.dli_fname == nullptr)
-    return Error{ErrorCode::internal, "the plugin does not know where it is", {}, {}, {}};
+    return Error{ErrorCode::internal, "the plugin does not know in which folder it is", {}, {}, {}};
   std::string path = info.dli_fname;
   path = path.substr(0, path.rfind('/') + 1) + name;
   struct stat status {};

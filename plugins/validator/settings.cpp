@@ -18,7 +18,7 @@ Result<Settings> read_settings(const Spec& spec, const Host& host) {
   const std::int64_t port = spec.number("port");
   if (port < 0 || port > 65535)
     return Error{ErrorCode::invalid,
-                 std::to_string(port) + " is no TCP port",
+                 std::to_string(port) + " is not a TCP port",
                  "spec.components.validator.port",
                  "give a number from 1 to 65535, or 0 for no gauges",
                  {}};
@@ -26,7 +26,8 @@ Result<Settings> read_settings(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(shared, nvidia::config::settings_of_deviceplugin(spec, host));
   if (shared)
     for (std::string& each : nvidia::config::contradictions("validator", config, *shared))
-      config.warnings.push_back(std::move(each) + ": other resources are counted than kubelet is offered");
+      config.warnings.push_back(std::move(each) +
+                                ": the resources that are counted are not those that kubelet is offered");
   const std::string root = spec.text("driver_root");
   return Settings{.checks = spec.texts("checks"),
                   .companions = spec.texts("companions"),

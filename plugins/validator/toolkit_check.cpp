@@ -68,12 +68,12 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
   for (const CdiSpec& spec : specs) {
     if (!spec.problem.empty())
       return fails(kToolkitCheck, spec.problem,
-                   "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
+                   "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it again");
     // A missing hook does not mean that the spec is outdated: a new one would name it too.
     for (const std::string& program : spec.hook_programs)
       if (!host_.exists(program))
         return fails(kToolkitCheck,
-                     fmt::format("{} names the hook program {}, which is not there: no container with a GPU can start",
+                     fmt::format("{} names the hook program {}, which is missing: no container with a GPU can start",
                                  spec.file, program),
                      "install that program there, or make the spec without hooks (hooks: none of cdi)");
     auto missing = cdi_.missing(spec);
@@ -81,12 +81,12 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
     if (!host_.live()) std::erase_if(missing, [](const std::string& path) { return path.starts_with("/dev/"); });
     if (!missing.empty())
       return fails(kToolkitCheck,
-                   fmt::format("{} is stale: it names {}, which is not there", spec.file, fmt::join(missing, ", ")),
+                   fmt::format("{} is stale: it names {}, which is missing", spec.file, fmt::join(missing, ", ")),
                    "run `slipway apply`, or `nvidia-ctk cdi generate` for a spec that slipway did not make");
     devices += spec.devices.size();
   }
   if (specs.empty()) return std::nullopt;
-  return passes(kToolkitCheck, fmt::format("{} CDI {} with {} devices, and all that they name is there", specs.size(),
+  return passes(kToolkitCheck, fmt::format("{} CDI {} with {} devices, and all that they name exists", specs.size(),
                                            specs.size() == 1 ? "spec" : "specs", devices));
 }
 
@@ -98,10 +98,9 @@ std::optional<Finding> ToolkitCheck::check_runtime() {
     if (path.empty()) continue;
     runtime_ = path;
     if (host_.exists(path)) return passes(kToolkitCheck, fmt::format("{} uses the runtime {}", file, path));
-    return fails(
-        kToolkitCheck, fmt::format("{} names the runtime {}, which is not there", file, path),
-        "install it (slipway-runtime comes with slipway, the other with NVIDIA's container toolkit), or take it "
-        "out of that file");
+    return fails(kToolkitCheck, fmt::format("{} names the runtime {}, which is missing", file, path),
+                 "install it (slipway-runtime comes with slipway, the other with NVIDIA's container toolkit), or "
+                 "remove it from that file");
   }
   return std::nullopt;
 }

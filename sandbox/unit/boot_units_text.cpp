@@ -51,7 +51,7 @@ Type=oneshot
 RemainAfterExit=yes
 )" + program_line(program, "apply --boot") +
          R"(TimeoutStartSec=15min
-# "Done but for a reboot" does not count as a failed boot.
+# "Done except for a reboot" does not count as a failed boot.
 SuccessExitStatus=4
 # A stop signal goes to the command, which ends its workers and their processes.
 KillMode=mixed
@@ -105,8 +105,8 @@ PrivateTmp=yes
          "SystemCallFilter=@system-service\n";
 }
 
-// Units that are missing on the machine start nothing, and nothing waits for them. It is not active afterwards, so that
-// each start of an engine or of kubelet starts it again; and the units that start it do not wait for it to end.
+// Units that are missing on the machine start nothing, and nothing waits for them. The unit is not active afterwards,
+// so that each start of an engine or of kubelet starts it again; and the units that start it do not wait for it to end.
 std::string late_verify_unit_text(const std::string& program, const std::vector<std::string>& services,
                                   const std::vector<std::string>& engines) {
   return R"([Unit]

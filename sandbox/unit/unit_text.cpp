@@ -165,13 +165,13 @@ Status expect_plain_paths(const std::string& component, const Json& needs, const
           return Error{ErrorCode::invalid,
                        component + ": the path in " + key + " is not absolute",
                        "spec.components." + component + "." + key,
-                       "write it from / on: a service has no folder that it could be relative to",
+                       "write it as an absolute path: a service has no working folder",
                        {}};
         if (!std::ranges::any_of(path, is_control)) continue;
         return Error{ErrorCode::invalid,
                      component + ": the path in " + key + " has a line break or another control character",
                      "spec.components." + component + "." + key,
-                     "give a path without: the service's unit has to name it",
+                     "give a path without one: the service's unit has to name it",
                      {}};
       }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/command_line.hpp - a command line as a table, from which slipway reads the words and makes the help, the
-// completions and the manual page; and the words once they are read.
+// sdk/slipway/command_line.hpp - the table of a command line, which slipway uses to read the words and to make the
+// help, the completions and the manual page; and the words after reading.
 #pragma once
 
 #include <limits>

@@ -37,10 +37,10 @@ class ToolIo {
 };
 
 struct ToolInfo {
-  std::string name;     ///< "build": small letters, digits and '-'
+  std::string name;     ///< "build": lower-case letters, digits and '-'
   std::string purpose;  ///< one sentence
-  /// By it slipway reads the words of the tool, and makes its help. What `call`, `usage` or `about` leave out is
-  /// "slipway COMPONENT TOOL", "[options]", and the purpose.
+  /// slipway uses it to read the words of the tool and to make its help. The defaults of `call`, `usage` and `about`
+  /// are "slipway COMPONENT TOOL", "[options]", and the purpose.
   CommandTable line = {};
 };
 
@@ -49,7 +49,7 @@ class Commands {
   virtual ~Commands() = default;
   virtual std::vector<ToolInfo> list() const = 0;
   /// @param tool   one of list()
-  /// @param words  by its table, with the variables of the environment; --help never comes here
+  /// @param words  read by its table, including environment variables; never --help
   /// @return the exit status, 0-255
   virtual Result<int> run(std::string_view tool, const CommandWords& words, const Host& host, ToolIo& io) const = 0;
 };

@@ -12,7 +12,7 @@
 namespace slipway {
 
 /// Throws std::logic_error with the text of an error that the caller did not handle.
-[[noreturn]] void throw_unread(const Error& error);
+[[noreturn]] void throw_unhandled_error(const Error& error);
 
 /// A T, or the Error that prevented it. Converts from either. Reading the wrong side is a programming error: value()
 /// then throws std::logic_error with the error's text.
@@ -52,7 +52,7 @@ class [[nodiscard]] Result {
 
  private:
   void check() const {
-    if (!ok()) throw_unread(error());
+    if (!ok()) throw_unhandled_error(error());
   }
   std::variant<T, Error> state_;
 };

@@ -86,7 +86,7 @@ class ActionRunner {
     if (before && *before) return std::string("holds");
     SLIPWAY_CHECK(run(action, host_, "argv"));
     SLIPWAY_TRY(after, succeeds(host_, words(action, "check")));
-    if (!after) return defect(action, "is done, and its check says that it is not");
+    if (!after) return defect(action, "was carried out, but its check reports that it is not done");
     return std::string("done");
   }
 
@@ -124,7 +124,7 @@ class ActionRunner {
   FakeHost& host_;
 };
 
-bool ends_it(const std::string& how) { return how.starts_with("waits: ") || how.starts_with("reboot: "); }
+bool is_final(const std::string& how) { return how.starts_with("waits: ") || how.starts_with("reboot: "); }
 
 }  // namespace
 
@@ -134,7 +134,7 @@ Result<std::string> carry_out(const Component& component, const Plan& plan, Fake
   for (const Action& action : plan.actions()) {
     SLIPWAY_TRY(how, carrier.carry_out(action));
     lines += name_of(action) + ": " + how + "\n";
-    if (ends_it(how)) break;
+    if (is_final(how)) break;
   }
   return lines;
 }
@@ -146,7 +146,7 @@ Result<std::string> take_back(const Component& component, const Plan& plan, Fake
   for (auto action = plan.actions().rbegin(); action != plan.actions().rend(); ++action) {
     SLIPWAY_TRY(how, carrier.take_back(*action));
     lines += name_of(*action) + ": " + how + "\n";
-    if (ends_it(how)) break;
+    if (is_final(how)) break;
   }
   return lines;
 }

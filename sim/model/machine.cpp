@@ -228,7 +228,7 @@ Result<SimMachine> read_sim_machine(const std::string& folder) {
     return Error{ErrorCode::invalid,
                  "this is not a state of a simulated machine, or one of another version of slipway",
                  file,
-                 "make it anew with `slipway-sim FOLDER make PROFILE`",
+                 "make it again with `slipway-sim FOLDER make PROFILE`",
                  {}};
   return machine;
 }

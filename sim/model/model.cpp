@@ -80,7 +80,7 @@ mig:
     memory_slices: {type: integer, required: true, help: parts of the memory}
     compute_slices: {type: integer, required: true, help: parts of the processors}
     resetless: {type: boolean, default: false, help: the mode changes without a reset}
-    query_when_disabled: {type: boolean, default: true, help: profiles are told while the mode is off}
+    query_when_disabled: {type: boolean, default: true, help: profiles are reported while the mode is off}
     media: {type: list, items: {type: integer}, required: true, help: "decoders, encoders, JPEG and OFA engines"}
     profiles:
       type: list

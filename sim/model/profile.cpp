@@ -29,7 +29,7 @@ machine:
   required: true
   help: the machine as a whole
   keys:
-    arch: {type: string, required: true, help: as uname -m says it}
+    arch: {type: string, required: true, help: as uname -m prints it}
     kernel: {type: string, required: true, help: release of the kernel that runs there}
     secure_boot: {type: boolean, help: no value stands for no EFI}
     product: {type: string, help: what DMI calls the machine}
@@ -218,7 +218,7 @@ void check_rest(const Json& value, core::SchemaCheck& check) {
       const std::string key = "pci." + group + ".at." + place;
       const std::string address = where["address"];
       if (!addresses.insert(address).second)
-        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " is there twice");
+        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " appears twice");
       for (const char* number : {"numa_node", "pcie_switch"})
         if (where.value(number, 0) < 0)
           check.problems.add(check.positions[key + "." + number], key, std::string(number) + " is not negative",
@@ -292,7 +292,7 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
               .next = (near.empty() ? "" : "did you mean '" + near + "'? Else ") + "use one of: " + known +
                       "; a smaller count, as in h100x2; or the path of a profile of your own"};
   if (!known.empty()) return error;
-  error.next = "install slipway-sim (the profiles are its), or give the path of a profile file";
+  error.next = "install slipway-sim, which contains the profiles, or give the path of a profile file";
   for (const auto& folder : folders) error.details.emplace_back("looked in", folder);
   return error;
 }

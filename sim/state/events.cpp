@@ -20,7 +20,7 @@ constexpr std::uint64_t kEcc = NVML_EVENT_SINGLE_BIT_ECC_ERROR | NVML_EVENT_DOUB
 constexpr std::uint64_t kEccOf560 = NVML_EVENT_SINGLE_BIT_ECC_ERROR_STORM | NVML_EVENT_DRAM_RETIREMENT_EVENT |
                                     NVML_EVENT_DRAM_RETIREMENT_FAILURE | NVML_EVENT_NON_FATAL_POISON_ERROR |
                                     NVML_EVENT_FATAL_POISON_ERROR;
-constexpr std::uint64_t kOf570 = NVML_EVENT_GPU_UNAVAILABLE_ERROR | NVML_EVENT_GPU_RECOVERY_ACTION;
+constexpr std::uint64_t kEventsSince570 = NVML_EVENT_GPU_UNAVAILABLE_ERROR | NVML_EVENT_GPU_RECOVERY_ACTION;
 
 void keep(Machine& machine, Event event) {
   event.number = ++machine.last_event;
@@ -57,7 +57,7 @@ std::uint64_t supported_events(const Machine& machine, const Gpu& gpu) {
   std::uint64_t types = kOfAllDrivers;
   if (gpu.model.mig.capable != 0) types |= NVML_EVENT_MIG_CONFIG_CHANGE;
   if (gpu.model.ecc != 0) types |= machine.driver_branch >= 560 ? kEcc | kEccOf560 : kEcc;
-  if (machine.driver_branch >= 570) types |= kOf570;
+  if (machine.driver_branch >= 570) types |= kEventsSince570;
   return types;
 }
 

@@ -30,7 +30,7 @@ void tell(const Change& change, std::uint64_t type, std::uint64_t data) {
 }
 
 /// Reports that the driver releases a GPU that is removed from the bus, and binds one that is back.
-void tell_driver(const Change& change, bool bound) {
+void report_driver(const Change& change, bool bound) {
   sim::add_system_event(change.machine, change.index,
                         bound ? NVML_SYSTEM_EVENT_GPU_DRIVER_BIND : NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
 }
@@ -42,12 +42,12 @@ void lose(const Change& change) {
 
 /// A GPU that fell off the bus comes back when it is removed and found again.
 void come_back(const Change& change) {
-  if (std::exchange(change.gpu().faults.lost, 0) != 0) tell_driver(change, true);
+  if (std::exchange(change.gpu().faults.lost, 0) != 0) report_driver(change, true);
 }
 
 void hide(const Change& change, bool hidden) {
   const std::uint32_t before = std::exchange(change.gpu().hidden, hidden ? 1 : 0);
-  if ((before != 0) != hidden) tell_driver(change, !hidden);
+  if ((before != 0) != hidden) report_driver(change, !hidden);
 }
 
 void set_recovery(const Change& change, std::uint32_t action) {

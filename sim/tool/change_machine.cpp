@@ -14,14 +14,14 @@ namespace slipway::sim {
 namespace {
 
 /// Reports that the driver is bound to every GPU of the machine, or unbound from all.
-void tell_driver_of_all(sim::Machine& machine, std::uint64_t event) {
+void report_driver_of_all(sim::Machine& machine, std::uint64_t event) {
   for (unsigned i = 0; i < machine.gpu_count; ++i)
     if (machine.gpus[i].hidden == 0) sim::add_system_event(machine, i, event);
 }
 
 void unload(sim::Machine& machine, sim::Driver state) {
   if (std::exchange(machine.driver, state) == sim::Driver::loaded)
-    tell_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
+    report_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_UNBIND);
 }
 
 /// Loading a driver again invalidates all handles and removes the instances; on Ampere the infoROM keeps the MIG mode.
@@ -34,7 +34,7 @@ void reload(sim::Machine& machine) {
     gpu.mig_current = gpu.mig_pending = gpu.model.mig.resetless != 0 ? 0 : gpu.mig_pending;
     sim::clear_instances(gpu);
   }
-  tell_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);
+  report_driver_of_all(machine, NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);
 }
 
 Result<std::uint32_t> kind_of(const std::string& word) {

@@ -24,7 +24,7 @@ constexpr const char* kHelp =
     "  tree PROFILE ROOT                writes sys, proc and dev of the machine with its driver into ROOT; again after "
     "a\n"
     "                                   change of MIG instances\n"
-    "  show | calls                     what is there; how often each function was called\n"
+    "  show | calls                     the present state; how often each function was called\n"
     "  costs                            how often, and the processor time that it took, in microseconds\n"
     "  forget-calls                     counts from zero again\n"
     "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"
@@ -101,7 +101,7 @@ Status run(const Words& words) {
     for (const std::string& name : sim_profile_names(sim_profile_folders())) print(name + "\n");
     return {};
   }
-  if (words.size() < 2) return usage("what is to be done with " + words[0] + "?", "`slipway-sim --help`");
+  if (words.size() < 2) return usage("name an action for " + words[0] + "?", "`slipway-sim --help`");
   return change(words[0], words[1], {words.begin() + 2, words.end()});
 }
 

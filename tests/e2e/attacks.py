@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/attacks.py - attacks on the release build, as docs/threat-model.md names who makes them: the author of an image, an ordinary
+# tests/e2e/attacks.py - attacks on the release build, by each attacker of docs/threat-model.md: the author of an image, an ordinary
 # user of the machine, a registry, clients of the metrics port. Where it can be, each is first shown to reach its aim.
 """Usage: attacks.py      (needs root, busybox-static, strace; the packages are those of the demonstration)"""
 

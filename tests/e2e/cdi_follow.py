@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/cdi_follow.py - CDI specs follow what they describe, on a booted machine: its units, a lost GPU, MIG, a storm.
-"""cdi and deviceplugin of simulated GPUs, each under the unit that an apply writes. udev is not there in such a machine: its rule is
+# tests/e2e/cdi_follow.py - CDI specs are kept up to date on a booted machine: its units, a lost GPU, MIG, a storm.
+"""cdi and deviceplugin of simulated GPUs, each under the unit that an apply writes. udev is missing in such a machine: its rule is
 the matter of cdi_udev.py. Needs root."""
 
 import json

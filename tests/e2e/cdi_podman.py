@@ -203,7 +203,7 @@ def check_made_at_start(checks, work, podman, driver, root):
     before = (bundle / "config.json").read_text()
     done = podman.inside([shim, "--root", work / "runc", "run", "--bundle", bundle, "by-hand"])
     checks.that(done.returncode != 0 and "77" in done.stderr and (bundle / "config.json").read_text() == before,
-                "and refuses one that is not there, with the bundle as it was", done.stdout + done.stderr)
+                "and refuses one that is missing, with the bundle as it was", done.stdout + done.stderr)
 
 
 HOST = """apiVersion: slipway.dev/v1

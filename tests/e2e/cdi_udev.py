@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/cdi_udev.py - a machine that boots without a driver: somebody loads one, and udev has the CDI specs written.
+# tests/e2e/cdi_udev.py - a machine that boots without a driver: the driver is loaded later, and udev starts the writing of CDI specs.
 """A real kernel, systemd and udev in a guest. nvidia.ko is the stand-in of standin/; the user space is Debian's, with the simulator in
 the place of NVML, which is told of the driver as the module comes and goes."""
 

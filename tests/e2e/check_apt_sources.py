@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/check_apt_sources.py - checks what apt_sources.py makes of the ways in which a machine can name its mirror.
+# tests/e2e/check_apt_sources.py - checks that apt_sources.py reads every form in which a machine can name its mirror.
 
 import pathlib
 import subprocess

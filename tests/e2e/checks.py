@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/checks.py - counts what holds and what does not, and takes pictures of trees.
+# tests/e2e/checks.py - counts passed and failed checks, and records snapshots of trees.
 """    checks = Checks()
     checks.that(value == 3, "three is three", "it is " + str(value))
     sys.exit(checks.close())

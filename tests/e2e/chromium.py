@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/chromium.py - Debian's chromium without a window, led by its DevTools protocol over a pipe.
+# tests/e2e/chromium.py - controls Debian's chromium without a window, by its DevTools protocol over a pipe.
 
 import base64
 import json

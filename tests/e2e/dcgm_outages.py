@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/dcgm_outages.py - the service dcgm before Debian's Prometheus, through fifty reloads of the driver and losses of GPUs.
+# tests/e2e/dcgm_outages.py - the service dcgm with Debian's Prometheus during fifty reloads of the driver and losses of GPUs.
 """The service over a simulated machine of eight H100, scraped each second. The driver is unloaded and loaded fifty times, and each time
 a GPU is lost and found. After each recovery Prometheus has every series that it had before, the exporter answered each scrape, and each
 outage can be seen in what Prometheus has kept."""

@@ -3,7 +3,7 @@
 # tests/e2e/dcgm_page.py - the page of the service dcgm in Debian's chromium, as wide as a screen and as a telephone, light and dark,
 # with its script and without.
 """The service over a simulated machine of eight H100, two of them in MIG mode, one lost, with processes and XIDs. Chromium, which is
-installed when it is not there, must show all of it, with nothing that its policy refuses, and no wider than the screen.
+installed when it is missing, must show all of it, with nothing that its policy refuses, and no wider than the screen.
 
 --pictures FOLDER  puts the pictures of docs/ there"""
 

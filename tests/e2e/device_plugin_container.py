@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/device_plugin_container.py - the device plugin's service before a stand-in for kubelet that asks it for GPUs over
+# tests/e2e/device_plugin_container.py - the device plugin's service with a stand-in for kubelet that requests GPUs over
 # gRPC; its answer becomes a real podman container, in which the real nvidia-smi sees those GPUs and no other.
 """What device_plugin_kubelet shows with a real kubelet, without the ten minutes that building one takes, and with the service run
 by hand. Needs root, podman and crun."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/device_plugin_kubelet.py - the component deviceplugin before a real kubelet 1.20.2; pods run the real nvidia-smi.
+# tests/e2e/device_plugin_kubelet.py - the component deviceplugin with a real kubelet 1.20.2; pods run the real nvidia-smi.
 """kubelet, API server, etcd and containerd are real, and run on this machine; so are slipway-runtime, CDI specs and Debian's
 nvidia-smi. The service runs beside them in a booted machine, under the unit that an apply writes there, and has kubelet's folder as its
 own. The GPUs are simulated. Needs root. --long: kubelet is restarted 100 times instead of 20."""

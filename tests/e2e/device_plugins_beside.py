@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/device_plugins_beside.py - other device plugins for the same GPUs, before a real kubelet: another slipway, and NVIDIA's.
+# tests/e2e/device_plugins_beside.py - other device plugins for the same GPUs, with a real kubelet: another slipway, and NVIDIA's.
 """kubelet, API server, etcd and containerd are real, as in device_plugin_kubelet.py. A second `slipway service deviceplugin` runs in a
 mount namespace of its own and shares only kubelet's folder with the first: one of them serves, the other waits and takes over. With
 NVIDIA's nvidia-device-plugin as SLIPWAY_BENCH_DEVICE_PLUGIN, that offers the same GPUs under another name. Needs root."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/image_guide.py - docs/build-an-image.md does what it says.
+# tests/e2e/image_guide.py - runs the commands of docs/build-an-image.md and compares their output.
 """Blocks marked `sh` run here, those marked `sh guest` in the machine that boots the page's disk.img; a block marked `text` after
 one is what that printed, where `…` stands for anything; `text example` and all others are only read.
 

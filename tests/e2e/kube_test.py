@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/kube_test.py - what each test on a Kubernetes node does around its own part.
+# tests/e2e/kube_test.py - the setup and cleanup that each test on a Kubernetes node shares.
 """    class MyTest:
         def __init__(self, checks, work, long): ...   # has `machine`, a context, and `node`
         def start(self): ...                          # what is there before the machine boots
@@ -23,7 +23,7 @@ def main_of(test_class, newer=False):
 
     @param newer  it needs the kubelet that SLIPWAY_E2E_KUBERNETES names"""
     if newer and not os.environ.get("SLIPWAY_E2E_KUBERNETES"):
-        print("left out: SLIPWAY_E2E_KUBERNETES is not there: a folder with Kubernetes 1.36")
+        print("left out: SLIPWAY_E2E_KUBERNETES is missing: a folder with Kubernetes 1.36")
         return 0
     if "--no-boot" in sys.argv:
         print("left out: it boots a machine")

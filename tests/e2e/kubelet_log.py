@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/kubelet_log.py - when kubelet did what it writes of in its log (at --v=2, Kubernetes 1.31 or newer).
+# tests/e2e/kubelet_log.py - the times of kubelet's actions, from its log (at --v=2, Kubernetes 1.31 or newer).
 
 import datetime
 import re

@@ -84,7 +84,7 @@ def doctor(vm):
     return {each["name"]: each for each in found}, done.stdout
 
 
-def says_nothing(checks, vm, when):
+def has_no_findings(checks, vm, when):
     found, text = doctor(vm)
     checks.that(found and "runtime.lost-gpu" not in found and "runtime.gpu-at-risk" not in found, f"doctor names no container {when}", text)
 
@@ -119,10 +119,10 @@ def check_way_back(checks, vm, remedy):
 def check_prevention(checks, vm):
     vm.check("ln -s ../nvidia0 /dev/char/195:0; ln -s ../nvidiactl /dev/char/195:255")
     start(vm)
-    says_nothing(checks, vm, "that was made while the links of the component cdi are there")
+    has_no_findings(checks, vm, "that was made while the links of the component cdi are there")
     vm.check("systemctl daemon-reload")
     checks.that(REACHED in opens(vm), "and such a one keeps its GPU when systemd reloads its units", opens(vm))
-    says_nothing(checks, vm, "afterwards")
+    has_no_findings(checks, vm, "afterwards")
 
 
 def check_other_causes(checks, vm):
@@ -136,7 +136,7 @@ def check_other_causes(checks, vm):
     checks.that("no longer in the container's /dev" in found.get("runtime.lost-gpu", {"text": ""})["text"],
                 "and one that the container lost", text)
     vm.check(f"runc delete --force {NAME}")
-    says_nothing(checks, vm, "once it has ended")
+    has_no_findings(checks, vm, "once it has ended")
 
 
 def make_root(root):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/mig_boot.py - a booted machine whose GPUs lose their MIG layouts at a reboot, and have them again before its engines start.
+# tests/e2e/mig_boot.py - a booted machine whose GPUs lose their MIG layouts at a reboot, and get them back before its engines start.
 """mig, cdi and deviceplugin are applied to simulated H100, which come out of a reboot with MIG disabled. slipway-boot.service is the one
 that the apply left, containerd is real, and kubelet the demonstration's stand-in. Needs root."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/mig_kubelet.py - MIG layouts that change under the running device plugin, before a real kubelet; pods run nvidia-smi.
+# tests/e2e/mig_kubelet.py - MIG layouts that change under the running device plugin, with a real kubelet; pods run nvidia-smi.
 """kubelet, API server, etcd and containerd are real, as in device_plugin_kubelet.py. slipway applies mig, cdi, deviceplugin and gfd in a booted machine; the driver's folder with the simulated
 H100 and then A100 is the same there and outside, where containerd runs. Needs root."""
 
@@ -228,7 +228,7 @@ class MigTest(Test):
         done = self.slipway_of_the_node("apply", "--yes", "-f", SPEC)
         self.node.running["kubelet"].send_signal(signal.SIGCONT)
         said = " ".join((done.stdout + done.stderr).split())
-        self.that(done.returncode == 1 and "kubelet does not say which pods have it" in said and "systemctl status kubelet" in said,
+        self.that(done.returncode == 1 and "kubelet does not report which pods have it" in said and "systemctl status kubelet" in said,
                   "nothing is changed while kubelet does not answer, and the error tells it", f"{done.returncode}\n{said}")
         self.that(self.instances() == before, "and none of these changed anything", f"{before}\n{self.instances()}")
         self.release("slices")

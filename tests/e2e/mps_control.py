@@ -167,7 +167,7 @@ def restarted(checks, driver, service, work):
     checks.that(eventually(lambda: "took over the MPS control daemon" in service.log()), "the next service takes it over")
     checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS) and daemons() == before, "and goes on with it", service.log())
     write_config(2)
-    checks.that(eventually(lambda: healthy()[0] == 4), "a changed number of replicas is in force", service.log())
+    checks.that(eventually(lambda: healthy()[0] == 4), "a changed number of replicas is used", service.log())
     checks.that(limits(driver) == ["39G", "39G", "50.0"] and daemons() == before, "in the same daemon", limits(driver))
     return service
 
@@ -253,7 +253,7 @@ def filled(checks, machine, pid_of, ready):
                 "systemd: who removed it has two capabilities, and could write to that folder alone", said)
 
 
-def shut_in(checks, machine, pid):
+def add_restrictions(checks, machine, pid):
     """Checks in the kernel which privileges the daemon's unit removes."""
     status = dict(line.split(":", 1) for line in machine.must("cat", f"/proc/{pid}/status").splitlines())
     kept = sum(1 << number for number in (0, 1, 3, 5, 6, 7, 14, 19, 23, 24))  # this machine may lack some of them
@@ -290,7 +290,7 @@ def in_a_machine(checks, work):
         checks.that(first not in ("", "0") and where == "slipway-mps.slice", "systemd: the daemon is a unit in its slice", where)
         log = machine.run("journalctl", "--boot", "--unit", UNIT).stdout
         checks.that("Starting control daemon" in log, "systemd: its log is in the journal", log)
-        shut_in(checks, machine, first)
+        add_restrictions(checks, machine, first)
         attacked(checks, machine, pid_of, ready)
         filled(checks, machine, pid_of, ready)
         first = pid_of(UNIT)

@@ -263,11 +263,11 @@ def check_ordinary_user(checks, lab):
     status, said = lab.slipway("apply --yes", root, lab.driver())
     before = picture(root)
     status, said = as_user("plan", "--without-slipway", "-f", lab.driver())
-    checks.that(status == 0 and "Nothing to do" in said and "removals and edits are not in this plan" in said,
+    checks.that(status == 0 and "Nothing to do" in said and "so this plan lacks removals and edits" in said,
                 "an ordinary user sees that nothing is left to do, and that slipway's records count for root alone", said)
     status, said = as_user("status")
     checks.that(status == 0 and f"Kernel  {KERNEL}" in said and "for root to read" in said and "as root (sudo)" in said,
-                "an ordinary user sees the machine, and that what slipway applied is for root to read", said)
+                "an ordinary user sees the machine, and that what slipway applied can be read only by root", said)
     status, said = lab.slipway("status", root)
     checks.that(status == 0 and "Generation 1" in said and "driver" in said, "root sees what slipway owns", said)
     status, said = as_user("remove", "--yes", "--all")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_engines.py - containerd 1.7 and 2.1, which know CDI, and Docker 26, configured by slipway and then used.
+# tests/e2e/runtime_engines.py - containerd 1.7 and 2.1, which support CDI, and Docker 26, configured by slipway and then used.
 """Booted machines of newer Debian suites. Their running containerd is configured by `slipway apply`, judged by its own
 `config dump`, and starts containers with CDI devices, as a kubelet with a device plugin asks for them. dockerd judges the
 file that slipway writes for it by `dockerd --validate`."""

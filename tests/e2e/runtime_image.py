@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_image.py - an image that slipway provisioned for GPU containers boots, and its containerd is changed live.
+# tests/e2e/runtime_image.py - an image that slipway provisioned for GPU containers boots, and its containerd is then changed while it runs.
 """The image is Debian trixie with containerd 1.7; systemd-nspawn boots it. A unit stands in for the driver: it makes the
 device nodes a while after the boot began. The simulator answers for the GPUs. Then the running machine: refusals of
 containerd, a restart that fails, edits by an admin, removal."""

@@ -226,7 +226,7 @@ def problem_of_containerd(root, layout, settings):
     runtimes = cri["containerd"]["runtimes"]
     nvidia = runtimes.get("nvidia", {})
     if nvidia.get("options", {}).get("BinaryName") != RUNTIME:
-        return f"the handler is not there: {nvidia}"
+        return f"the handler is missing: {nvidia}"
     chosen = cri_of(before)["containerd"]["default_runtime_name"] or "runc"
     there = cri_of(before)["containerd"]["runtimes"] or {}
     if there.get(chosen, {}).get("runtime_type", "").startswith("io.containerd.kata"):  # of another kind: runc's
@@ -329,7 +329,7 @@ def problem_of_docker(root, value, flags, in_file, settings):
     now = json.loads((root.root / "etc/docker/daemon.json").read_text())
     by_flag = any(flag.startswith("--add-runtime=nvidia=") for flag in flags)
     if not by_flag and now["runtimes"]["nvidia"]["path"] != RUNTIME:
-        return f"the runtime is not there: {now}"
+        return f"the runtime is missing: {now}"
     now["runtimes"] = {name: one for name, one in now.get("runtimes", {}).items() if name != "nvidia"}
     if not value.get("runtimes") and not now["runtimes"]:
         now.pop("runtimes")

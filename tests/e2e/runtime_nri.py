@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_nri.py - containerd 2.1, untouched, whose containers get GPUs through NRI.
+# tests/e2e/runtime_nri.py - containerd 2.1 with an unchanged configuration; its containers get GPUs through NRI.
 """A booted machine of a newer Debian suite. `slipway apply` with `runtime: {mode: nri}` starts a service; containerd's
 configuration and process stay as they are. Containers ask by variable and by annotation; the engine is restarted, the
 service killed and stopped, the component removed."""
@@ -108,7 +108,7 @@ def check_requests(checks, pods, uuids):
     checks.that(sees_none(out), "a variable that names it gives nothing", out)
     out = pods.look_inside(environment={"NVIDIA_VISIBLE_DEVICES": "99"})
     checks.that(out.startswith("not made") and "there is no device nvidia.com/gpu=99" in out,
-                "one that asks for a GPU that is not there is not made, with the reason", out)
+                "one that asks for a GPU that is missing is not made, with the reason", out)
 
 
 def check_restarts(checks, machine, pods, uuids):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_shim.py - containerd 1.6 and Docker 20.10, which know no CDI, give GPUs through slipway-runtime.
+# tests/e2e/runtime_shim.py - containerd 1.6 and Docker 20.10, which do not support CDI, give GPUs through slipway-runtime.
 """A booted bookworm machine: its engines are configured by `slipway apply`, containers start by ctr, by CRI and by Docker, and
 the real nvidia-smi in them says which GPUs they have."""
 

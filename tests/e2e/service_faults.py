@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/service_faults.py - the services gfd and validator through what GPUs and drivers do to them, in real time: a driver
+# tests/e2e/service_faults.py - the services gfd and validator during faults of GPUs and drivers, in real time: a driver
 # that is away for 30 seconds, a lost GPU, calls that hang. None ends, no label of another GPU is lost, all is right again soon.
 
 import json

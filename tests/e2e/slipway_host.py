@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/slipway_host.py - runs the built slipway and the e2e scripts, and makes what they work on.
+# tests/e2e/slipway_host.py - runs the built slipway and the e2e scripts, and prepares their roots and packages.
 
 import hashlib
 import os

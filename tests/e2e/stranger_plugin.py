@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/stranger_plugin.py - the author of a plugin, who has slipway and its SDK installed and none of its source.
+# tests/e2e/stranger_plugin.py - a plugin's author, who has slipway and its SDK installed but not its source.
 """A bookworm root with compilers, in which slipway is installed to /opt/slipway. There examples/plugins/sysctl is built with
 gcc and with clang, a new plugin is made, and docs/plugin-authors.md is followed from an empty root to the removal; the sysctl
 plugin then works beside the real driver on another root: plan, apply, verify, upgrade, rollback, remove. Needs root and

@@ -284,7 +284,7 @@ def check_folder_made_again(checks, machine):
     checks.that(wait_for(lambda: node_has(machine, GPUS)), "deviceplugin: and kubelet has eight GPUs again",
                 log_of(machine, "deviceplugin"))
     said = log_of(machine, "deviceplugin")
-    checks.that("starting again to" in said and PLUGINS in said, "deviceplugin: its log says why", said)
+    checks.that("the service restarts" in said and PLUGINS in said, "deviceplugin: its log says why", said)
     folder = LABELS.rpartition("/")[0]
     machine.must("rm", "-rf", folder)
     checks.that(wait_for(lambda: machine.run("test", "-s", LABELS).returncode == 0), "gfd: a label folder that is removed comes back "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/command_line.cpp - the table of a tool as a plugin sends it, and the words that a user writes.
+// tests/fuzz/command_line.cpp - the table of a tool from a plugin, and the words of a user.
 //
 // Input: the plugin's reply to "tools" on the first line; then a word a line. The first tool is called.
 #include <algorithm>

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::demand_presentable(configured.error());
     return 0;
   }
-  // A configuration that does not include ld.so.conf.d, or exceeds the limits, does not contain it; others do.
+  // The folder is found unless the configuration does not include ld.so.conf.d or exceeds the limits.
   const auto after = hook::configured_folders(*root);
   fuzz::demand(hook::configure_linker(*root, {"/opt/of-the-driver"}).ok(), "it can be told again");
   fuzz::demand(hook::configured_folders(*root) == after || !contains(after, "/opt/of-the-driver"), "twice is as once");

@@ -91,7 +91,7 @@ Result<std::string> ca_bundle_with(const std::string& ca_file) {
   auto own = read_regular(ca_file, kMaxCaBytes);
   if (!own) {
     Error error = std::move(own).error();
-    error.next = "let `ca` name a PEM file with the registry's CA";
+    error.next = "set `ca` to a PEM file with the registry's CA";
     return error;
   }
   if (own->find("-----BEGIN CERTIFICATE-----") == std::string::npos)

@@ -48,7 +48,7 @@ struct Reading {
 // Problems that another attempt a moment later does not solve.
 constexpr const char* kNoName = "its name does not resolve (DNS)";
 constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
-constexpr const char* kOutOfTime = "it is too slow: the time for all that is wanted of it is over";
+constexpr const char* kOutOfTime = "it is too slow: the time for the whole transfer is over";
 constexpr const char* kRefused = "the connection is refused, so nothing listens there";
 
 Reading read_code(int code, int os_error) {
@@ -61,16 +61,16 @@ Reading read_code(int code, int os_error) {
       if (os_error == ECONNREFUSED)
         return {ErrorCode::unreachable, kRefused, "check host and port, and that the registry runs"};
       return {ErrorCode::unreachable, "no connection",
-              "check host and port, that the registry runs, and the way there"};
+              "check host and port, that the registry runs, and the network on the way to it"};
     case CURLE_OPERATION_TIMEDOUT:
       return {ErrorCode::timed_out, "it did not answer in time",
-              "check the way there (firewall, proxy), then try again"};
+              "check the network on the way to the registry (firewall, proxy), then try again"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {ErrorCode::denied, "its TLS certificate is not trusted",
-              "let `ca` name the PEM file of the CA that signed it, and the host be the one it is made out for"};
+              "set `ca` to the PEM file of the CA that signed it, and use the host name that it was issued for"};
     case CURLE_SSL_CACERT_BADFILE:  // no TLS either: a registry on loopback is then contacted without
-      return {ErrorCode::unsupported, "this machine has no certificates of authorities",
-              "install ca-certificates, or let `ca` name the PEM file of the CA that signed the registry's"};
+      return {ErrorCode::unsupported, "this machine has no CA certificates",
+              "install ca-certificates, or set `ca` to the PEM file of the CA that signed the registry's"};
     case CURLE_SSL_CONNECT_ERROR:
       return {ErrorCode::unsupported, "no TLS connection", "a registry without TLS needs `insecure: true`"};
     case CURLE_PARTIAL_FILE:
@@ -93,13 +93,13 @@ ErrorCode code_of_status(int status) {
 std::string advice_for_status(int status) {
   switch (status) {
     case 401:
-      return "log in (`docker login` or `skopeo login`), or let `auth` name a config.json with this registry";
+      return "log in (`docker login` or `skopeo login`), or set `auth` to a config.json with this registry";
     case 403:
       return "ask the registry's owner for access, or log in as a user who has it";
     case 404:
       return "check the repository's name";
     case 429:
-      return "wait, or log in: registries allow known users more";
+      return "wait, or log in: registries allow more requests to users who are logged in";
     default:
       return status >= 500 ? "try again later; the fault is the registry's" : "";
   }
@@ -129,7 +129,9 @@ Error out_of_time(const std::string& url, std::chrono::seconds limit) {
   return {.code = ErrorCode::timed_out,
           .what = server_of(url) + " cannot be used: " + kOutOfTime,
           .where = server_of(url),
-          .next = "run the same command again, which goes on with what is here; and check the way there",
+          .next =
+              "run the same command again, which continues with what is here; and check the network on the way to the "
+              "registry",
           .details = {{"limit", std::to_string(limit.count()) + " s"}}};
 }
 

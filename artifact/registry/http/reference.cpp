@@ -75,9 +75,10 @@ Result<Reference> parse_reference(const std::string& repository) {
     return malformed(repository, "'" + std::string(authority) + "' is not a host and port",
                      "write oci://HOST[:PORT]/NAME; a user and password belong in docker's config.json");
   if (reference.name.find('@') != std::string::npos)
-    return malformed(repository, "a digest is not part of the repository", "write it beside it, as `digest: sha256:…`");
+    return malformed(repository, "a digest is not part of the repository",
+                     "write it as a key of its own, `digest: sha256:…`");
   if (reference.name.find(':') != std::string::npos)
-    return malformed(repository, "a tag is not part of the repository", "write it beside it, as `tag: …`");
+    return malformed(repository, "a tag is not part of the repository", "write it as a key of its own, `tag: …`");
   if (!is_name(reference.name))
     return malformed(repository, "'" + reference.name + "' is not a repository name",
                      "use lower-case letters, digits, and '.', '_', '-' between them, in parts separated by '/'");

@@ -57,7 +57,7 @@ Status Authorizer::renew(const HttpResponse& refused, const std::string& used) {
   const std::scoped_lock lock(mutex_);
   if (header_ != used) return {};
   const auto challenge = best_challenge(refused);
-  if (!challenge) return denied("it does not say how to log in");
+  if (!challenge) return denied("it does not offer a login method");
   SLIPWAY_TRY(header, answer_to(*challenge, used));
   header_ = std::move(header);
   return {};
@@ -75,13 +75,13 @@ Result<std::string> Authorizer::answer_to(const Challenge& challenge, const std:
 
 Result<std::string> Authorizer::token_for(const Challenge& challenge) {
   const std::string realm = parameter(challenge, "realm");
-  if (resolve_url(realm, realm).empty()) return denied("it names no token service that could be asked");
+  if (resolve_url(realm, realm).empty()) return denied("it names no token service that slipway can use");
   SLIPWAY_CHECK(may_send_(realm));
   SLIPWAY_TRY(response, ask_for_token(challenge, realm));
   if (response.status == 401 || response.status == 403) {
     Error error = denied(credentials_ ? "its token service refuses the login of " + credentials_->user + " from " +
                                             credentials_->found_in
-                                      : "its token service gives nothing without a login");
+                                      : "its token service requires a login");
     error.details.emplace_back("service", origin_of_url(realm));
     return error;
   }
@@ -89,7 +89,7 @@ Result<std::string> Authorizer::token_for(const Challenge& challenge) {
   SLIPWAY_TRY(body, parse_json(response.body, "the answer of the token service " + origin_of_url(realm)));
   std::string token = text_at(body, "token");
   if (token.empty()) token = text_at(body, "access_token");
-  if (!is_token(token)) return denied("its token service " + origin_of_url(realm) + " answers without a token");
+  if (!is_token(token)) return denied("its token service " + origin_of_url(realm) + " returned no token");
   return "Authorization: Bearer " + token;
 }
 
@@ -120,10 +120,10 @@ Status Authorizer::look_up() {
 
 Error Authorizer::denied(const std::string& why) const {
   Error error{.code = ErrorCode::denied,
-              .what = "registry " + reference_.authority() + " does not let slipway in: " + why,
+              .what = "registry " + reference_.authority() + " refuses access: " + why,
               .where = "oci://" + reference_.authority() + "/" + reference_.name,
               .next = "log in (`docker login " + reference_.authority() + "` or `skopeo login " +
-                      reference_.authority() + "`), or let `auth` name a config.json with this registry"};
+                      reference_.authority() + "`), or set `auth` to a config.json with this registry"};
   if (!credentials_) error.details.emplace_back("login", "none is configured for " + reference_.authority());
   return error;
 }

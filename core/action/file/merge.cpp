@@ -137,7 +137,7 @@ KeyRecord join_records(const KeyRecord& first, const KeyRecord& later) {
 
 class MergeKind final : public ActionKind {
  public:
-  std::string removal(const Action& action) const override { return "take slipway's keys out of " + action.target(); }
+  std::string removal(const Action& action) const override { return "remove slipway's keys from " + action.target(); }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const auto work = plan_work(action, context);

@@ -78,7 +78,7 @@ Json fingerprint_of(const PathState& state) {
 
 Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted) {
   return Error{ErrorCode::conflict,
-               path + " is there already and is " + type_name(type) + "; " + wanted + " is to be there",
+               path + " already exists and is " + type_name(type) + ", but " + wanted + " should be there",
                path,
                "find out who owns it (dpkg -S " + path + ", rpm -qf " + path +
                    "), move it away, then run the same command again",

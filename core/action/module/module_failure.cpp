@@ -42,7 +42,7 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
     return {ErrorCode::denied,
             std::string("module_blacklist= on the kernel's command line names it") +
                 (blacklisted ? "" : ", or a module that it needs"),
-            "take the name out of module_blacklist= in the boot loader's configuration, then reboot"};
+            "remove the name from module_blacklist= in the boot loader's configuration, then reboot"};
   if (number == EKEYREJECTED || number == ENOKEY || has_message(messages, "unsigned module is rejected") ||
       has_message(messages, "unavailable key is rejected"))
     return {
@@ -73,10 +73,10 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
       return {ErrorCode::denied, "loading modules is not allowed here",
               "run as root, in a container with CAP_SYS_MODULE, and check /proc/sys/kernel/modules_disabled"};
     case EINVAL:
-      return {ErrorCode::invalid, "it refused to start, or one of its parameters",
+      return {ErrorCode::invalid, "it refused to start, or refused one of its parameters",
               "check the options in /etc/modprobe.d and what the kernel's log says"};
     default:
-      return {ErrorCode::io, "it failed to start", "look at what the kernel's log (dmesg) says of it"};
+      return {ErrorCode::io, "it failed to start", "see the kernel's log (dmesg)"};
   }
 }
 
@@ -111,14 +111,14 @@ Error unload_failure(const std::string& module, int number, const Host& host) {
   const auto holders = host.list("/sys/module/" + name + "/holders").value_or({});
   const std::string users = host.attribute("/sys/module/" + name + "/refcnt");
   const bool used = number == EAGAIN || number == EBUSY;
-  Error error{
-      used ? ErrorCode::busy : ErrorCode::io,
-      "the kernel module " + module +
-          " cannot be unloaded: " + (used ? "it is in use" : std::string(std::strerror(number))),
-      module,
-      used ? "end what uses it (`slipway doctor`, `fuser -v` on its device nodes), then run the same command again"
-           : "look at the kernel's log (dmesg)",
-      {}};
+  Error error{used ? ErrorCode::busy : ErrorCode::io,
+              "the kernel module " + module +
+                  " cannot be unloaded: " + (used ? "it is in use" : std::string(std::strerror(number))),
+              module,
+              used ? "stop the processes that use it (`slipway doctor`, `fuser -v` on its device nodes), then run the "
+                     "same command again"
+                   : "look at the kernel's log (dmesg)",
+              {}};
   if (!holders.empty()) error.details.emplace_back("held", "by the modules " + joined(holders));
   if (!users.empty()) error.details.emplace_back("users", users + " in all, as the kernel counts them");
   return error;

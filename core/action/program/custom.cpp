@@ -88,7 +88,7 @@ class CustomKind final : public ActionKind {
     Error error{ErrorCode::busy,
                 action.target() + " could not be undone: " + outcome.reason,
                 action.target(),
-                "end what is in the way, then run the same command again",
+                "stop what is in the way, then run the same command again",
                 {}};
     for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
     return error;

@@ -67,7 +67,7 @@ Result<std::map<std::string, std::string>> layer_links(const Json& layers) {
     const std::string as = layer.value("as", "");
     if (!is_path_within(as)) return bad_name(as, "is not a relative path");
     if (base::digest_hex(layer_key(layer)).empty()) return bad_name(as, "has no SHA-256 digest in its descriptor");
-    if (!links.emplace(as, layer_folder(layer)).second) return bad_name(as, "is there twice");
+    if (!links.emplace(as, layer_folder(layer)).second) return bad_name(as, "appears twice");
   }
   for (const auto& [as, folder] : links)
     for (const std::string& above : folders_above("/" + as))

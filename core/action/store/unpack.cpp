@@ -63,7 +63,7 @@ Result<Store> store_of(const Action& action) {
 }
 
 std::string summary_of(const Store& store, const std::vector<Json>& missing) {
-  if (missing.empty()) return "switch " + store.current() + " to layers that are there already";
+  if (missing.empty()) return "switch " + store.current() + " to layers that already exist";
   const auto shown = [](const Json& layer) {
     return is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
                            : "unpack " + layer.value("as", "") + size_text(layer);
@@ -153,7 +153,7 @@ class UnpackKind final : public ActionKind {
     const std::string former = image.value("points_to", "");
     if (former.empty() || exists(context.root, store.path(former))) return {};
     return Error{ErrorCode::corrupt,
-                 store.current() + " was to lead back to " + former + ", which is gone",
+                 store.current() + " should have been switched back to " + former + ", which is gone",
                  store.path(former),
                  "run `slipway apply` to unpack what the spec asks for",
                  {}};

@@ -16,11 +16,12 @@ constexpr std::chrono::seconds kInitramfsLimit{1800};  // for all initrds of a k
 std::string folder_of_image(const std::string& path) { return std::filesystem::path(path).parent_path(); }
 
 Error making_failed(const sandbox::ToolEnd& end, const std::string& release, const InitrdWork& work) {
-  Error error = sandbox::tool_failed(end, "making the initrd of kernel " + release,
-                                     "mend what the tool names, then run `slipway apply` again, before the next boot");
+  Error error =
+      sandbox::tool_failed(end, "making the initrd of kernel " + release,
+                           "correct what the tool names, then run `slipway apply` again, before the next boot");
   if (error.code == ErrorCode::no_space && !work.images.empty())
     error.next = "free some space in " + folder_of_image(work.images.front()) +
-                 " and in memory (/tmp is there), then run `slipway apply` again";
+                 " and in memory (which holds /tmp), then run `slipway apply` again";
   return error;
 }
 
@@ -45,7 +46,7 @@ Result<Prospect> foresee_initramfs(const std::string& release, const Host& host)
   if (!sandbox::root_runs_here(host)) return sandbox::needs_the_processor(host, tool);
   if (const Status runs = sandbox::check_in_root(host); !runs) {
     Error error = runs.error();
-    error.what = work.images.front() + " has to be made anew by the root's own " + tool + ", but " + error.what;
+    error.what = work.images.front() + " has to be rebuilt by the root's own " + tool + ", but " + error.what;
     return error;
   }
   return Prospect{"the root's own " + tool, work.left};

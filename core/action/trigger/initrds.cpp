@@ -68,7 +68,7 @@ InitrdWork by_dracut(const Host& host, const std::string& release) {
   if (work.images.size() > kMostImages) {
     const std::vector<std::string> others(work.images.begin() + kMostImages, work.images.end());
     work.images.resize(kMostImages);
-    work.left = stay(others, "slipway makes at most " + std::to_string(kMostImages) + " initrds of a kernel anew");
+    work.left = stay(others, "slipway rebuilds at most " + std::to_string(kMostImages) + " initrds of a kernel");
   }
   for (const std::string& image : work.images) {
     std::vector<std::string> argv{"dracut", "--force", "--kver", release};
@@ -88,7 +88,7 @@ InitrdWork by_update_initramfs(const Host& host, const std::string& release) {
     work.images.push_back(debian_image(release));
   }
   if (!others.empty())
-    work.left = stay(others, "update-initramfs does not write there; make it anew with what made it");
+    work.left = stay(others, "update-initramfs does not write there; rebuild it with the tool that built it");
   return work;
 }
 
@@ -103,10 +103,10 @@ InitrdWork by_mkinitcpio(const Host& host) {
 
 std::string nothing_found(const Host& host, const std::string& release, bool has_maker) {
   if (has_maker)
-    return "the root has no initrd for kernel " + release + "; one that is made later takes the new files along";
+    return "the root has no initrd for kernel " + release + "; one that is built later will contain the new files";
   const std::string none = "the root has neither update-initramfs nor dracut";
   const auto images = images_of(host, release);
-  return images.empty() ? none : none + ", so " + stay(images, "make it anew with what made it");
+  return images.empty() ? none : none + ", so " + stay(images, "rebuild it with the tool that built it");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ InitrdWork find_initrd_work(const Host& host, const std::string& release) {
   if (const auto unified = unified_images_of(host, release); !unified.empty() && !presets_make_them) {
     if (!work.left.empty()) work.left += "; ";
     work.left +=
-        stay(unified, "the initrd is a part of it; make it anew with what made it (`kernel-install`, `ukify`)");
+        stay(unified, "the initrd is a part of it; rebuild it with the tool that built it (`kernel-install`, `ukify`)");
   }
   if (work.commands.empty() && work.left.empty())
     work.left = nothing_found(host, release, dracut || update_initramfs || mkinitcpio);

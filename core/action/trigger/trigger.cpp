@@ -63,7 +63,7 @@ Status Trigger::check() const {
   return Error{
       ErrorCode::invalid,
       "'" + argument +
-          "' is not a trigger; there are sysusers, udev:SUBSYSTEM, ldconfig, depmod:RELEASE, initramfs:RELEASE, "
+          "' is not a trigger; the triggers are sysusers, udev:SUBSYSTEM, ldconfig, depmod:RELEASE, initramfs:RELEASE, "
           "daemon-reload, restart:UNIT "
           "and reload:UNIT",
       argument,

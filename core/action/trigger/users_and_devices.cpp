@@ -32,7 +32,7 @@ Result<sandbox::ToolEnd> make_users(ActionContext& context) {
 
 Result<Prospect> foresee_sysusers(const std::string& /*none*/, const Host& host) {
   if (host.live() ? sandbox::root_has_tool(host, kSysusers) : has_own_sysusers(host)) return Prospect{kSysusers, {}};
-  if (host.live()) return Prospect{{}, "this machine has no systemd-sysusers: users and groups are made by hand"};
+  if (host.live()) return Prospect{{}, "this machine has no systemd-sysusers: create users and groups by hand"};
   if (!sandbox::machine_has_tool(kSysusers))
     return Prospect{{},
                     "neither the root nor this machine has systemd-sysusers: users and groups are made at the boot"};

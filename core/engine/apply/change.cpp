@@ -115,7 +115,7 @@ Status fetch_layers(Session& session, const PlannedComponent& component) {
 
 void block_boot_without_work(PlannedComponent& component) {
   component.state = ComponentState::blocked;
-  component.reason = "no component is there that a boot could finish";
+  component.reason = "there is no component that a boot could finish";
 }
 
 void await_source(const ApplyRun& apply, PlannedComponent& component) {
@@ -131,7 +131,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (component.error || component.awaits_source || blocked(apply, component)) return;
   if (leaves_too_early(apply.result.run, component)) {
     component.state = ComponentState::blocked;
-    component.reason = "what could not be removed is to be there after a boot";
+    component.reason = "this component could not be removed, and a boot would restore it";
     return;
   }
   if (boot_has_no_work(apply.result.run, component)) return block_boot_without_work(component);
@@ -154,7 +154,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;
   component.reason = outcome->reason;
   if (!outcome->holders.empty()) component.reason += "; held by " + listed(outcome->holders, "and");
-  if (component.leaving && component.lost) component.reason = "its record was lost: what it made before stays";
+  if (component.leaving && component.lost) component.reason = "its record was lost: what it created before stays";
 }
 
 }  // namespace slipway::core

@@ -54,8 +54,8 @@ Status close(ApplyRun& apply, bool done) {
 }  // namespace
 
 void complete_apply(ApplyRun& apply) {
-  // The records say which components name a trigger. Without them no trigger is run, and the next apply takes it from
-  // the journal.
+  // The records say which components name a trigger. If they cannot be written, no trigger is run; the next apply runs
+  // it from the journal.
   if (Status written = write_down_committed(apply.session, *apply.journal); !written) {
     apply.result.error = std::move(written).error();
     return;

@@ -53,7 +53,7 @@ bool still_fails(const ApplyResult& back, const std::string& name) {
 void find_components_to_restore(ApplyRun& apply) {
   const PlannedRun& run = apply.result.run;
   Recording& recording = apply.recording;
-  if (run.spec.keeps_what_fails || !recording.base || !generation_is_new(apply.session, recording, run)) return;
+  if (run.spec.keeps_failed_changes || !recording.base || !generation_is_new(apply.session, recording, run)) return;
   for (const PlannedComponent& component : run.components)
     if (component.state == ComponentState::failed && has_only_findings(component) &&
         !did_not_work(apply, component.name) && apply.result.findings.contains(component.name))
@@ -71,11 +71,11 @@ Status go_back(ApplyRun& apply) {
   SLIPWAY_TRY(failing, session.state().failing());
   for (const std::string& name : names) {
     PlannedComponent& component = *result.run.find(name);
-    component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
+    component.reason += back ? "; it was set back to its state in " + place : "; it could not be set back to " + place;
     if (back && still_fails(*back, name)) component.reason += ", which does not work either";
     if (const auto others = applied_by_other_plugins(session, *former, {name}); back && others && !others->empty())
       component.reason +=
-          "; " + place + " was applied with " + others->front() + ", so that what the plugin itself changed stays";
+          "; changes that the plugin itself made stay, because " + place + " was applied with " + others->front();
     const std::string why = failing_text(failing_record(component, &result.findings[name]));
     failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
   }
@@ -86,7 +86,7 @@ Status go_back(ApplyRun& apply) {
     return session.root().sync();
   }
   Error error = back.error();
-  error.what = "what does not work could not go back to " + place + ": " + error.what;
+  error.what = "the components that do not work could not be set back to " + place + ": " + error.what;
   error.next = (error.next.empty() ? "" : error.next + "; then ") + "run `slipway rollback " +
                std::to_string(former->number) + "`";
   return error;

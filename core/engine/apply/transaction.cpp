@@ -221,7 +221,7 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
 
 /// Performs items that were satisfied when the plan was made and no longer are, after other items were activated: for
 /// example the node of a driver that got another number when its module was replaced.
-Status Transaction::activate_the_rest(bool late) {
+Status Transaction::activate_remaining(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
     if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
@@ -287,11 +287,11 @@ Status Transaction::run_restarts() {
 
 Status Transaction::activate() {
   SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
-  SLIPWAY_CHECK(activate_the_rest(false));
+  SLIPWAY_CHECK(activate_remaining(false));
   if (is_put_off()) return {};
   SLIPWAY_CHECK(run_restarts());
   SLIPWAY_CHECK(perform(ActionKind::Phase::activate, true));
-  return activate_the_rest(true);
+  return activate_remaining(true);
 }
 
 Status Transaction::check_all() {
@@ -312,11 +312,12 @@ Status Transaction::check_all() {
       continue;
     }
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
-    return Error{ErrorCode::plugin_defect,
-                 "right after it was done, this does not hold: " + item->key() + " (" + check.summary + ")",
-                 {},
-                 "see whether another program on this host changes it back; else report it",
-                 {}};
+    return Error{
+        ErrorCode::plugin_defect,
+        "right after this action was done, its result is no longer there: " + item->key() + " (" + check.summary + ")",
+        {},
+        "see whether another program on this host changes it back; else report it",
+        {}};
   }
   return {};
 }

@@ -37,7 +37,7 @@ class Transaction {
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
   Status run_before_activation();
-  Status activate_the_rest(bool late);
+  Status activate_remaining(bool late);
   std::vector<Trigger> restarts_before(const PlannedItem& item) const;
   Status run_restarts();
   Status activate();

@@ -66,7 +66,7 @@ std::string how_it_differs(const PlannedComponent& planned, const PlannedItem& a
   const auto before = std::ranges::find(planned.items, again.key(), &PlannedItem::key);
   if (before == planned.items.end()) return "the plan that was carried out had no such action";
   const std::string changes = action_difference(before->action.json(), again.action.json());
-  return changes.empty() ? "the action is the same, and the host is not as it left it: " + again.check.summary
+  return changes.empty() ? "the action is the same, but its result has changed on the host: " + again.check.summary
                          : changes;
 }
 

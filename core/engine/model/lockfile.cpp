@@ -12,7 +12,7 @@ Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
     return Error{ErrorCode::invalid,
                  "this is not a lock of slipway.dev/v1",
                  origin,
-                 "name the file that `slipway apply --lock FILE` wrote, or remove it to lock anew",
+                 "name the file that `slipway apply --lock FILE` wrote, or remove it to create a new one",
                  {}};
   Lock lock;
   lock.origin_ = origin;

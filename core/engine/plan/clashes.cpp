@@ -214,13 +214,13 @@ class Claims {
 
   Error error(const std::string& name, const Claim& claim, const Claimant& other) const {
     const std::string& owner = other.component;
-    const bool owner_has_it = other.holds || (was_applied(owner, other.claim) && !was_applied(name, claim));
-    std::string what = owner_has_it ? name + " wants " + claim.words + ", which " + owner + " holds"
-                                    : name + " and " + owner + " both want " + claim.words;
+    const bool owner_keeps_it = other.holds || (was_applied(owner, other.claim) && !was_applied(name, claim));
+    std::string what = owner_keeps_it ? name + " wants " + claim.words + ", which " + owner + " holds"
+                                      : name + " and " + owner + " both want " + claim.words;
     if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
-    std::string next = other.holds    ? "take " + owner + " out of the spec and apply the whole spec first"
-                       : owner_has_it ? "take " + name + " out of the spec"
-                                      : "take " + name + " or " + owner + " out of the spec";
+    std::string next = other.holds      ? "remove " + owner + " from the spec and apply the whole spec first"
+                       : owner_keeps_it ? "remove " + name + " from the spec"
+                                        : "remove " + name + " or " + owner + " from the spec";
     next += ", or install a version of one of the two plugins that leaves it to the other";
     return Error{ErrorCode::conflict,
                  std::move(what),
@@ -236,7 +236,7 @@ class Claims {
   std::set<std::string> applied_;                                   ///< applied_key()
 };
 
-void add_what_was_applied(Claims& claims, const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
+void add_applied_claims(Claims& claims, const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
   for (const auto& [name, ownership] : owned) {
     claims.add_applied(ownership);
     const PlannedComponent* component = run.find(name);
@@ -268,7 +268,7 @@ void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned
   for (const PlannedComponent& component : run.components)
     if (is_planned(component)) links.plan(component);
   Claims claims(links, session.plugins());
-  add_what_was_applied(claims, run, owned);
+  add_applied_claims(claims, run, owned);
   for (const PlannedComponent& component : run.components)
     if (is_planned(component)) claims.add(component);
   std::map<std::string, Error> failed;
@@ -288,7 +288,7 @@ std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun&
   for (const PlannedComponent& other : run.components)
     if (other.name == planned.name || is_planned(other)) links.plan(other.name == planned.name ? planned : other);
   Claims claims(links, session.plugins());
-  add_what_was_applied(claims, run, owned);
+  add_applied_claims(claims, run, owned);
   for (const PlannedComponent& other : run.components)
     if (other.name != planned.name && is_planned(other)) claims.add(other);
   if (auto twice = named_twice(planned, links)) return twice;

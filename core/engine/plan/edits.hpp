@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/engine/plan/edits.hpp - decides about a user's edit of something slipway wrote: it is kept, unless the user
-// accepted it, asked to replace it, or a rollback brings it back.
+// accepted it, asked to replace it, or a rollback restores it.
 #pragma once
 
 #include "core/engine/plan/planner.hpp"

@@ -33,7 +33,7 @@ bool asks_for_other_files(const PlannedRun& run, const std::string& component, c
   return owned != nullptr && !in_force.is_null() && in_force != section_of(run.spec.document, component);
 }
 
-Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away) {
+Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& missing_reason) {
   Plan files;
   for (const Action& action : plan.actions())
     if (!needs_hardware(action)) files.add(action);
@@ -42,15 +42,15 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
       files.add(action::as_recorded(item.action.kind(), item.action.target()));
   for (const auto& [name, value] : plan.outputs().items()) files.output(name, value);
   for (const std::string& note : plan.notes()) files.note(note);
-  files.note(why_away + ": its files alone are changed; an apply that sees the hardware does the rest");
+  files.note(missing_reason + ": only its files are changed; an apply that sees the hardware does the rest");
   return files;
 }
 
 std::string require_remedy(const Session& session, const std::vector<std::string>& components) {
   const bool one = components.size() == 1;
   if (!session.host().has_kernel_view()) return kAssumeHardware;
-  return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), take " +
-         listed(components, "and") + " out of the spec, or write `hardware: detect`: then " +
+  return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), remove " +
+         listed(components, "and") + " from the spec, or write `hardware: detect`: then " +
          (one ? "it is" : "they are") + " left out";
 }
 

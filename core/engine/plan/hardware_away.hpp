@@ -19,13 +19,12 @@ bool asks_for_other_files(const PlannedRun& run, const std::string& component, c
 /// Returns the part of a plan that survives a boot; the plan was made as if the missing hardware were present.
 /// Everything else (modules, device nodes, the component's own actions, files below /run) stays as recorded, except for
 /// work that only waits for a reboot.
-Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& why_away);
+Plan without_hardware(const Plan& plan, const Ownership& owned, const std::string& missing_reason);
 
 /// The remedy when no device is visible in an image.
 inline constexpr const char* kAssumeHardware =
-    "write `hardware: assume`, or leave the key out, which is the same in an image; `expect` in the spec makes a "
-    "machine "
-    "that boots it without its GPUs fail its verify";
+    "write `hardware: assume`, or leave the key out, which is the same in an image; with `expect` in the spec, "
+    "`slipway verify` fails on a machine that boots it without its GPUs";
 
 /// The remedy when components have no hardware here and the spec says `hardware: require`.
 std::string require_remedy(const Session& session, const std::vector<std::string>& components);

@@ -111,8 +111,8 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
   return {};
 }
 
-/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: their
-/// output is removed too, or as outdated as after a removal by hand.
+/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: it
+/// removes their output, or leaves it as outdated as a removal by hand does.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})
@@ -141,8 +141,8 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   put_recorded(planned, owned);
   planned.lost = owned != nullptr && owned->lost;
   if (planned.lost)
-    planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
-                                      : "its record was lost: what is as planned is taken over");
+    planned.plan.note(planned.leaving ? "its record was lost: what it created before stays"
+                                      : "its record was lost: whatever matches the plan is taken over");
   planned.accepted = run.accepted.value(planned.name, Json::object());
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));

@@ -81,7 +81,7 @@ Status compare_with_lock(const PlanRequest& asking, const std::map<std::string, 
                    "spec.components." + asking.name + "." + key,
                    "name the lock's source in the spec, or run it once without --locked, so that the lock follows",
                    {}};
-    asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen anew");
+    asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen again");
   }
   return {};
 }
@@ -105,7 +105,7 @@ Result<Plan> ask_for_plan(const PlanRequest& asking, const std::map<std::string,
       error.details.clear();  // they are for slipway, not for users
       if (asking.options.locked)
         error.next =
-            "run `slipway apply` once without --locked: with --lock FILE it writes into the lock what is missing";
+            "run `slipway apply` once with --lock FILE and without --locked: it adds the missing entries to the lock";
       return error;
     }
     if (!reply) return std::move(reply).error();

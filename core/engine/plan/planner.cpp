@@ -35,7 +35,7 @@ void collect_triggers(PlannedRun& run) {
   }
 }
 
-PlannedComponent plan_leaving(Session& session, const Ownership& owned, const PlannedRun& run) {
+PlannedComponent plan_removal_of(Session& session, const Ownership& owned, const PlannedRun& run) {
   PlannedComponent planned;
   planned.name = owned.component;
   planned.leaving = true;
@@ -57,15 +57,15 @@ PlannedComponent plan_boot_unit(Session& session, const PlannedRun& run, const s
 }
 
 /// Plans the removals, in reverse of the order of installation; the boot unit last, since it serves all of them.
-void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string, Ownership>& owned,
-                  const std::function<bool(const std::string&)>& looked_at,
-                  const std::function<bool(const std::string&)>& stays) {
+void plan_removals(Session& session, PlannedRun& run, const std::map<std::string, Ownership>& owned,
+                   const std::function<bool(const std::string&)>& looked_at,
+                   const std::function<bool(const std::string&)>& stays) {
   std::vector<const Ownership*> leavers;
   for (const auto& [name, ownership] : owned)
     if (!run.spec.has(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
   std::ranges::sort(leavers, std::greater{},
                     [](const Ownership* each) { return std::pair(each->component != kBootComponent, each->order); });
-  for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
+  for (const Ownership* ownership : leavers) run.components.push_back(plan_removal_of(session, *ownership, run));
 }
 
 /// Returns empty manifests for components whose plugin is missing. Their capabilities are not recorded, so they are
@@ -171,7 +171,7 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
     if (secret.variable.empty() || session.host_config().booting) continue;
     if (std::getenv(secret.variable.c_str()) == nullptr)
       return Error{ErrorCode::not_found,
-                   secret.key + " is to be read from the variable " + secret.variable + ", which is not set",
+                   secret.key + " should be read from the variable " + secret.variable + ", which is not set",
                    "spec.components." + planned.name + "." + secret.key,
                    "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
                        "`), or write {file: PATH}",
@@ -197,14 +197,14 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
     if (!assumed->applicable()) return;
     planned.facts = std::move(*assumed);
   }
-  const std::string why_away = planned.reason;
+  const std::string missing_reason = planned.reason;
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
   const PlanRequest asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
                            options};
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
-  planned.plan = why_away.empty() ? std::move(*plan) : without_hardware(*plan, *owned, why_away);
+  planned.plan = missing_reason.empty() ? std::move(*plan) : without_hardware(*plan, *owned, missing_reason);
   if (const auto remarks = run.spec.remarks.find(planned.name); remarks != run.spec.remarks.end())
     for (const std::string& remark : remarks->second) planned.plan.note(remark);
   if (const Status named = name_variables(session, *manifest, planned); !named) return fail(planned, named.error());
@@ -214,7 +214,7 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
     return fail(planned, unit.error());
   if (const Status filled = fill_items(session, planned, owned, sources, run, options); !filled)
     return fail(planned, filled.error());
-  if (!why_away.empty() && !planned.changes()) return;
+  if (!missing_reason.empty() && !planned.changes()) return;
   planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
   planned.reason.clear();
 }
@@ -233,8 +233,8 @@ void add_warnings(const Session& session, const std::vector<std::string>& names,
   if (!session.host().has_kernel_view() && !names.empty() && std::ranges::all_of(names, is_left_out))
     warn({Finding::Status::warning,
           "slipway.hardware",
-          "nothing of the spec is put into this image: " + listed(names, "and") + (names.size() == 1 ? " is" : " are") +
-              " not applicable, as an image shows no devices",
+          "none of the spec's components is put into this image: " + listed(names, "and") +
+              (names.size() == 1 ? " is" : " are") + " not applicable, as an image shows no devices",
           kAssumeHardware,
           {}});
 }
@@ -355,8 +355,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   for (const auto& [name, ownership] : owned)
     if (run.spec.has(name)) (looked_at(name) ? run.recorded : run.handed_on)[name] = ownership.outputs;
   bool boot = !(run.spec.components.empty() && run.spec.unusable.empty()) && wants_boot_unit(session, owned);
-  plan_leavers(session, run, owned, looked_at,
-               [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
+  plan_removals(session, run, owned, looked_at,
+                [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
   std::vector<std::string> names;
   std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names),
                [&](const std::string& name) { return looked_at(name) && run.spec.has(name); });

@@ -26,7 +26,7 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
   Json record{{"state", to_string(component.state)}};
   if (component.leaving) record["removal"] = true;
   if (component.error) {
-    record["error"] = what_and_file(*component.error);
+    record["error"] = text_with_file(*component.error);
     if (!component.error->next.empty()) record["do"] = component.error->next;
     if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;
   }

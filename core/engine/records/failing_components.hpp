@@ -20,7 +20,7 @@ bool is_unsettled(const PlannedComponent& component);
 /// Nothing in it depends on the time.
 Json failing_record(const PlannedComponent& component, const Findings* findings);
 
-/// Returns the reason in a sentence: "acme.modules: the module acme is not there", or the recorded reason or error.
+/// Returns the reason in a sentence: "acme.modules: the module acme is missing", or the recorded reason or error.
 std::string failing_text(const Json& record);
 
 /// Returns the option that a command needs to repeat the failed apply: " -f FILE" when that apply was given a spec file

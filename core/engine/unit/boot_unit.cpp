@@ -74,7 +74,7 @@ Status check_plugins(const Session& session, const HostSpec& spec) {
       "the slipway in this root has no plugin for " + listed(without, "and") + ", which its boot and its services need",
       root,
       "put it there with `slipway install --root " + root + " -f " + spec.file +
-          "`, or the package slipway-plugins; --without-slipway when it comes into the image in another way",
+          "`, or the package slipway-plugins; use --without-slipway when it comes into the image in another way",
       {}};
 }
 
@@ -100,7 +100,7 @@ Status check_installed(const Session& session, const HostSpec& spec) {
                "slipway is not installed in this root: the units that are planned would have no " + program + " to run",
                root,
                "put it there with `slipway install --root " + root +
-                   "`, or say --without-slipway when it comes into the image in another way",
+                   "`, or use --without-slipway when it comes into the image in another way",
                {}};
 }
 
@@ -128,7 +128,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
                                    .content = sandbox::late_verify_unit_text(program, services, engines),
                                    .enabled = true,
                                    .started = false}))
-        .because("what needs a container engine or a node agent is verified when that has started");
+        .because("components that need a container engine or a node agent are verified after its start");
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;
@@ -143,8 +143,7 @@ std::string verify_unit_failure(const Host& host) {
 
 std::string late_verify_failure(const Host& host) {
   const std::string failure = failure_of(host, kLateVerifyUnit);
-  return failure.empty() ? ""
-                         : failure + ": something did not pass once a container engine or a node agent had started";
+  return failure.empty() ? "" : failure + ": a check failed after the start of a container engine or a node agent";
 }
 
 bool an_engine_starts(const Session& session, const HostSpec& spec) {

@@ -61,7 +61,7 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
                 .enabled = true,
                 .started = installed}))
       .because("the component has a service");
-  if (!manifest.says_needs)
+  if (!manifest.declares_needs)
     plan.note("the plugin of " + manifest.component + " declares no service_needs (docs/manifest.md): " + unit +
               " gives it no network, no devices and no folder to write to");
   if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");

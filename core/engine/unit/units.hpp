@@ -16,7 +16,7 @@ namespace slipway::core {
 /// The core's own component, in addition to those of the spec.
 inline constexpr const char* kBootComponent = "slipway-boot";
 
-/// True when this root gets the boot unit: always offline; on a live machine when it is there already.
+/// True when this root gets the boot unit: always offline; on a live machine when it already exists.
 bool wants_boot_unit(const Session& session, const std::map<std::string, Ownership>& owned);
 /// True when a component's plan loads modules or makes device nodes, so that a live machine needs the unit too.
 bool is_lost_at_a_boot(const Plan& plan);

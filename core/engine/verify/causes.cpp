@@ -117,8 +117,8 @@ const Finding* leader_of(const std::string& component, const Findings& findings)
     for (const Finding& finding : findings.list())
       if (finding.status == Finding::Status::fail && finding.name == component + end) return &finding;
   for (const Finding& finding : findings.list()) {
-    // The former state is active, and the failed apply would have fixed what is wrong with it. The finding of a
-    // component that waits says less than the component's finding about what it waits for.
+    // The former state is active, and the failed apply would have fixed what is wrong with it. A component's finding
+    // about the obstacle is more specific than the finding that the component waits.
     if (finding.status == Finding::Status::warning && finding.name == component + ".apply" &&
         !finding.text.starts_with(kLeftWaiting))
       return &finding;
@@ -142,8 +142,8 @@ std::string explains(const Finding& owned, const Findings& findings) {
 /// The place in a file that a text names: "/etc/FILE:11:5"; empty when it names none.
 std::string place_in(const std::string& text) {
   static const std::regex kPlace("/[^\\s()]+:[0-9]+:[0-9]+");
-  constexpr std::size_t kMostSearched = 1024;  // the library's matcher is slow on long texts
-  const std::string head = text.substr(0, kMostSearched);
+  constexpr std::size_t kMaxSearchedBytes = 1024;  // the library's matcher is slow on long texts
+  const std::string head = text.substr(0, kMaxSearchedBytes);
   std::smatch found;
   return std::regex_search(head, found, kPlace) ? found.str() : std::string();
 }

@@ -22,7 +22,7 @@ inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
 /// The remedy for a component whose last apply is complete except for a reboot.
 inline constexpr const char* kReboot = "reboot";
 
-/// The start of the text of the finding NAME.owned about a component's own actions, which its other findings explain.
+/// The start of the text of NAME.owned when only a component's own actions differ. Its other findings explain these.
 inline constexpr const char* kOwnWorkDiffers = "not as slipway left it: ";
 
 /// Borrows from the findings that it was made from.

@@ -20,7 +20,7 @@ Findings diagnose_component(Session& session, const std::string& name, const Jso
   if (!reply && reply.error().code == ErrorCode::unsupported) return findings;
   auto found = reply ? findings_from_json(*reply) : Result<Findings>(reply.error());
   if (found) return advised_by_plugin(*found, session);
-  findings.fail(name + ".diagnose", what_and_file(found.error()), found.error().next);
+  findings.fail(name + ".diagnose", text_with_file(found.error()), found.error().next);
   return findings;
 }
 
@@ -42,7 +42,7 @@ Findings merged(const Findings& verified, const Findings& patterns) {
 /// A registry that does not answer does not stop a running machine.
 Finding plan_problem(const std::string& name, const Error& error) {
   const bool later = error.code == ErrorCode::unreachable;
-  std::string text = what_and_file(error);
+  std::string text = text_with_file(error);
   for (const auto& [label, detail] : error.details) text += "; " + label + ": " + detail;
   std::replace(text.begin(), text.end(), '\n', ' ');
   return {later ? Finding::Status::warning : Finding::Status::fail, name + ".plan", text, error.next};

@@ -180,7 +180,7 @@ std::string to_text(const ServiceState& state) {
     case Is::silent:
       return "runs, but does not answer";
     case Is::refused:
-      return "may be asked by the user only that it runs as";
+      return "can only be asked by the user that it runs as";
     default:
       return word(state.is) + (state.status.empty() ? std::string() : ": " + state.status);
   }
@@ -215,7 +215,7 @@ Finding service_finding(const Session& session, const std::string& component, co
     finding.status = Status::not_exercised;
   } else if (state.is == Is::absent && waits_for_device(session, component)) {
     finding.status = Status::not_applicable;
-    finding.text = "the device that " + unit + " is for is not there; udev starts it when one appears";
+    finding.text = "the device that " + unit + " is for is missing; udev starts it when one appears";
   } else if (state.is == Is::absent && !started) {
     finding.status = Status::not_exercised;
     finding.text = why_not_started(session, unit);

@@ -73,8 +73,8 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, const Json
                    {}};
   std::vector<std::string> remedies;
   if (plan) remedies.emplace_back("`slipway plan` shows what an apply would put right");
-  if (!edits.empty()) remedies.push_back(ways_out(edits));
-  if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it anew");
+  if (!edits.empty()) remedies.push_back(edit_remedies(edits));
+  if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it again");
   return Finding{Finding::Status::fail, name, problems, advised(joined(remedies, "; "), session.options())};
 }
 
@@ -88,10 +88,11 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
     return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
                    require_remedy(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
-  return Finding{
-      Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
-      "nothing, where none belongs; else see whether the kernel finds the device (`lspci`), or run `slipway remove " +
-          name + "`"};
+  return Finding{Finding::Status::warning, finding,
+                 "it is installed, but this host has nothing for it to do: " + facts->why_not(),
+                 "do nothing if this host should have no such device; else check that the kernel finds it (`lspci`), "
+                 "or run `slipway remove " +
+                     name + "`"};
 }
 
 constexpr const char* kLookAtBoot =
@@ -171,7 +172,7 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const std::string state = record.value("state", "");
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
   const bool ended_badly = state == "failed" || state == "blocked";
-  // A component held up by a job will follow; of one that waits for its source, nothing is installed.
+  // A component that waits for a job will be installed later; one that waits for its source has nothing installed.
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
@@ -200,7 +201,7 @@ Finding unusable_finding(const Session& session, const std::string& name, const 
 /// Returns the finding for a component that cannot be checked: its plugin, which knows its own actions, is missing or
 /// crashes.
 Finding unchecked_finding(const Session& session, const HostSpec& spec, const std::string& name, const Error& error) {
-  return {Finding::Status::fail, name + ".owned", "what it has made could not be checked: " + what_and_file(error),
+  return {Finding::Status::fail, name + ".owned", "slipway could not check what it has made: " + text_with_file(error),
           advised(error.next, session.options()), spec.unusable.contains(name) ? name + ".plugin" : ""};
 }
 
@@ -281,20 +282,20 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {
-      all[name].fail(name + ".verify", what_and_file(findings.error()), findings.error().next);
+      all[name].fail(name + ".verify", text_with_file(findings.error()), findings.error().next);
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
     // Where hardware comes and goes, the component's own findings say whether it lacks anything.
-    const bool says_nothing = findings->list().empty();
+    const bool has_no_findings = findings->list().empty();
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
-    if (!is_here(name) && !unknown && (says_nothing || session.host_config().hardware != "detect"))
+    if (!is_here(name) && !unknown && (has_no_findings || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
     if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())
       all[name].add({Finding::Status::warning, name + ".apply",
-                     "it did not work after the last apply, and nothing of it fails now: " + failing_text(record),
-                     advised("`slipway apply` looks again, and forgets it", session.options())});
+                     "it did not work after the last apply, but no check of it fails now: " + failing_text(record),
+                     advised("`slipway apply` checks it again, and drops this warning", session.options())});
   }
   session.ui().looking({});
   if (auto finding = check_expectation(session, spec.expected, silent_gpus(all)))

@@ -28,10 +28,11 @@ SchemaKey make_source_schema() {
   schema.keys["repository"].required = true;
   schema.keys["tag"] = key_of(Type::string, "Only this tag.");
   schema.keys["digest"] = key_of(Type::string, "Only the artifact or index with this digest.");
-  schema.keys["trust"] = key_of(Type::enumeration, "`unsigned` takes what is there although nothing vouches for it.");
+  schema.keys["trust"] =
+      key_of(Type::enumeration, "`unsigned` accepts what is there although nothing proves its origin.");
   schema.keys["trust"].values = {"unsigned"};
   schema.keys["insecure"] = key_of(Type::boolean, "Plain HTTP to a registry that is not on this host.");
-  schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, besides the system's.");
+  schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, in addition to the system's.");
   schema.keys["auth"] = key_of(Type::path, "A config.json of container tools with the registry's credentials.");
   return schema;
 }

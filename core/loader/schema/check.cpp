@@ -27,7 +27,7 @@ void mismatch(const base::YamlNode& node, const SchemaKey& schema, const std::st
 }
 
 /// Describes the mismatch with the manifest's `expects`; shows the pattern itself only when there is none.
-std::string no_fit(base::YamlNode node, const SchemaKey& schema, const std::string& why) {
+std::string mismatch_text(base::YamlNode node, const SchemaKey& schema, const std::string& why) {
   node.quoted = false;  // quotes do not matter for text
   if (!schema.expects.empty()) return "expected " + schema.expects + ", found " + found(node);
   return found(node) + " " + (schema.example.empty() ? why : "does not have the form that is expected here");
@@ -36,7 +36,7 @@ std::string no_fit(base::YamlNode node, const SchemaKey& schema, const std::stri
 Json check_string(const base::YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const std::string why = schema.pattern.empty() ? "" : pattern_mismatch(node.text, schema.pattern);
   if (!why.empty())
-    check.problems.add(node.position, key, shown_key(key) + ": " + no_fit(node, schema, why),
+    check.problems.add(node.position, key, shown_key(key) + ": " + mismatch_text(node, schema, why),
                        schema.example.empty() ? "" : "write it like this: " + schema.example);
   return node.text;
 }
@@ -57,9 +57,10 @@ Json check_integer(const base::YamlNode& node, const SchemaKey& schema, const st
     check.problems.add(node.position, key, shown_key(key) + ": expected an integer, found " + found(node),
                        "remove the quotes");
   else if (has_leading_zero(node.text))
-    check.problems.add(node.position, key,
-                       shown_key(key) + ": '" + node.text + "' begins with a zero, which some read as an octal number",
-                       "write it as a decimal number, without the zero");
+    check.problems.add(
+        node.position, key,
+        shown_key(key) + ": '" + node.text + "' begins with a zero, which some programs read as an octal number",
+        "write it as a decimal number, without the zero");
   else
     mismatch(node, schema, key, check);
   return nullptr;
@@ -70,7 +71,7 @@ Json check_boolean(const base::YamlNode& node, const SchemaKey& schema, const st
   if (const auto meant = other_boolean(node.text))
     check.problems.add(
         node.position, key,
-        shown_key(key) + ": expected true or false, found " + found(node) + ", which YAML 1.2 takes for a text",
+        shown_key(key) + ": expected true or false, found " + found(node) + ", which YAML 1.2 reads as a string",
         std::string("write ") + (*meant ? "true" : "false") + ", without quotes");
   else
     mismatch(node, schema, key, check);
@@ -89,10 +90,10 @@ Json check_enumeration(const base::YamlNode& node, const SchemaKey& schema, cons
 
 Json check_path(const base::YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (node.text.empty())
-    check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty text");
+    check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty string");
   if (node.text.starts_with("~"))
     check.problems.add(node.position, key, shown_key(key) + ": '~' is not expanded in a spec",
-                       "write the folder out; a relative path is relative to the spec file");
+                       "write the whole path; a relative path is relative to the spec file");
   return node.text;
 }
 
@@ -175,17 +176,18 @@ Json check_object(const base::YamlNode& node, const SchemaKey& schema, const std
     const auto [other, is_first] = named_by.emplace(name, entry.key);
     if (name != entry.key && node.find(name) != nullptr)
       check.problems.add(entry.position, below(key, entry.key),
-                         "'" + entry.key + "' is the former name of '" + name + "', which is there too",
+                         "'" + entry.key + "' is the former name of '" + name + "', which is set too",
                          "keep one of the two");
     else if (!is_first)
       check.problems.add(entry.position, below(key, entry.key),
                          "'" + other->second + "' and '" + entry.key + "' are both former names of '" + name + "'",
                          "keep one of the two, and call it '" + name + "'");
     else if (name != entry.key)
-      check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is called '" + name +
-                              "' by now");
+      check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is now called '" + name +
+                              "'");
     if (!kind.deprecated.empty())
-      check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) + " will go: " + kind.deprecated);
+      check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) +
+                              " is deprecated: " + kind.deprecated);
     const std::string entry_key = below(key, name);
     check.positions[entry_key] = entry.position;
     object[name] = check_value(entry.value, kind, entry_key, check);
@@ -234,7 +236,7 @@ void unknown_key(const base::YamlEntry& entry, const std::string& key, const std
   if (colon != std::string::npos && entry.value.kind == Kind::null)
     next = "write a space after the colon: '" + entry.key.substr(0, colon) + ": …'";
   else if (nearest_word(entry.key, known).empty())
-    next = known.empty() ? "no key may stand there" : "known there: " + listed(known, "and");
+    next = known.empty() ? "no key is allowed there" : "known there: " + listed(known, "and");
   check.problems.add(entry.position, below(key, entry.key),
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }

@@ -60,7 +60,7 @@ struct Reading {
 
 void check_use(const Reading& reading, const char* name, bool useful) {
   if (reading.node.find(name) != nullptr && !useful)
-    reading.wrong(name, std::string("'") + name + "' means nothing for this type");
+    reading.wrong(name, std::string("'") + name + "' has no meaning for this type");
 }
 
 void check_uses(const Reading& reading, Type type) {
@@ -85,7 +85,7 @@ void check_bounds_of(const Reading& reading, const SchemaKey& schema) {
   if (schema.least && schema.most && *schema.least > *schema.most)
     reading.wrong("least", "'least' is more than 'most'");
   if (schema.type != Type::integer && (schema.least.value_or(0) < 0 || schema.most.value_or(0) < 0))
-    reading.wrong(schema.least.value_or(0) < 0 ? "least" : "most", "nothing has fewer than no elements");
+    reading.wrong(schema.least.value_or(0) < 0 ? "least" : "most", "a number of elements cannot be negative");
 }
 
 void read_default(const Reading& reading, SchemaKey& schema) {
@@ -102,13 +102,13 @@ void read_example(const Reading& reading, SchemaKey& schema) {
     const Json value = check_value(entry->value, schema, below(reading.key, "example"), reading.check);
     schema.example = entry->value.kind == base::YamlNode::Kind::scalar ? entry->value.text : canonical(value);
   } else if (schema.required && !schema.pattern.empty()) {
-    reading.wrong("pattern", "a required text with a pattern needs an 'example'");
+    reading.wrong("pattern", "a required string with a pattern needs an 'example'");
   }
 }
 
 void read_pattern(const Reading& reading, SchemaKey& schema) {
   if (schema.type == Type::string && schema.pattern.empty() && !schema.expects.empty())
-    reading.wrong("expects", "'expects' says what fits a pattern, and there is none");
+    reading.wrong("expects", "'expects' needs a 'pattern'");
   const std::string why = pattern_problem(schema.pattern);
   if (why.empty()) return;
   reading.wrong("pattern", "the pattern " + why);
@@ -163,7 +163,7 @@ SchemaKey parse_schema(const base::YamlNode& node, const std::string& key, Schem
   if (const base::YamlEntry* keys = node.find("keys"))
     schema.keys = parse_schema_keys(keys->value, below(key, "keys"), check);
   else if (schema.type == Type::object)
-    reading.wrong("type", "an object needs 'keys'; for free keys there is 'map'");
+    reading.wrong("type", "an object needs 'keys'; use a 'map' for free keys");
   check_uses(reading, schema.type);
   check_values(reading, schema);
   read_pattern(reading, schema);

@@ -43,7 +43,7 @@ Json check_secret(const base::YamlNode& node, const SchemaKey& schema, const std
     check.problems.add(at.position, key, shown_key(key) + ": " + why, kNext);
     return Json();
   };
-  if (node.kind == Kind::scalar) return wrong(node, "a secret may not stand in a spec, only a reference to it");
+  if (node.kind == Kind::scalar) return wrong(node, "a spec cannot contain a secret, only a reference to one");
   if (node.kind != Kind::map) return wrong(node, "expected " + expected(schema) + ", found " + found_kind(node));
   if (node.entries.size() != 1) return wrong(node, "expected exactly one of 'file' and 'env'");
   const base::YamlEntry& entry = node.entries.front();

@@ -32,7 +32,7 @@ std::string_view type_name(SchemaKey::Type type) { return type_names().at(static
 std::string expected(const SchemaKey& schema) {
   switch (schema.type) {
     case SchemaKey::Type::string:
-      return "a text";
+      return "a string";
     case SchemaKey::Type::integer:
       return "an integer";
     case SchemaKey::Type::boolean:
@@ -66,7 +66,7 @@ std::string found_kind(const base::YamlNode& node) {
     case base::YamlNode::Kind::map:
       return "a map";
     case base::YamlNode::Kind::scalar:
-      return "a text";
+      return "a string";
   }
   return "nothing";
 }

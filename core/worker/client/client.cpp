@@ -131,7 +131,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
     if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
     forget_old_lines();
     if (auto error = wait(turn)) return error;
-    if (leaves_) return Error{.code = ErrorCode::cancelled, .what = "the service of " + options_.name + " goes on"};
+    if (leaves_) return Error{.code = ErrorCode::cancelled, .what = "the service of " + options_.name + " continues"};
   }
 }
 
@@ -245,7 +245,8 @@ void ProcessWorker::end_within(milliseconds limit) {
 std::optional<Error> ProcessWorker::answer_core(const Json& message, Turn& turn) {
   const Clock::time_point begin = Clock::now();
   const std::string op = text_at(message, "op");
-  Result<Json> result = Error{.code = ErrorCode::unsupported, .what = "this slipway offers plugins no '" + op + "'"};
+  Result<Json> result =
+      Error{.code = ErrorCode::unsupported, .what = "this slipway does not offer plugins the operation '" + op + "'"};
   const auto request = message.find("request");
   if (turn.events.core) result = turn.events.core(op, request == message.end() ? Json() : *request);
   const int status = result                                          ? SLIPWAY_OK

@@ -13,7 +13,7 @@ std::string signal_words(int number) {
   const char* const name = sigabbrev_np(number);
   std::string text = name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
   if (const char* const description = sigdescr_np(number)) text += std::string(" (") + description + ")";
-  if (number == SIGKILL) text += ", perhaps the kernel's, for want of memory";
+  if (number == SIGKILL) text += ", perhaps by the kernel, because memory ran out";
   return text;
 }
 
@@ -27,7 +27,8 @@ Error report(const Failed& failed, ErrorCode code, const std::string& how, std::
   return error;
 }
 
-constexpr const char* kTellAuthors = "please report this to the plugin's authors; the other components can go on";
+constexpr const char* kTellAuthors =
+    "please report this to the plugin's authors; the other components are not affected";
 
 }  // namespace
 
@@ -48,11 +49,10 @@ Error ran_out_of_time(const Failed& failed, std::chrono::milliseconds limit) {
   const auto count = limit.count();
   const std::string time =
       count >= 1000 && count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
-  return report(
-      failed, ErrorCode::timed_out, "did not finish " + failed.phase + " within " + time + " and was ended",
-      failed.output.empty()
-          ? "run the same command again with -v, which shows what it asks for and logs, when the cause is gone"
-          : "its last output says what it was doing; run the same command again when the cause is gone");
+  return report(failed, ErrorCode::timed_out, "did not finish " + failed.phase + " within " + time + " and was ended",
+                failed.output.empty()
+                    ? "when the cause is gone, run the same command again with -v, which shows its requests and its log"
+                    : "its last output says what it was doing; run the same command again when the cause is gone");
 }
 
 Error stuck_in_kernel(const Failed& failed, const Error& error, int pid) {
@@ -65,8 +65,8 @@ Error stuck_in_kernel(const Failed& failed, const Error& error, int pid) {
 }
 
 Error worker_already_ended(const Failed& failed) {
-  return report(failed, ErrorCode::plugin_defect,
-                "cannot be asked for " + failed.phase + ": its worker was ended before", "see the first error");
+  return report(failed, ErrorCode::plugin_defect, "cannot do " + failed.phase + ": its worker was stopped before",
+                "see the first error");
 }
 
 }  // namespace slipway::core

@@ -84,8 +84,8 @@ bool Family::is_member(pid_t child) const {
   if (!name.empty()) return name == group_.name();
   // It hides its origin, or is a zombie. Zombies of any family may be reaped; a running process must not be another
   // family's.
-  static const bool marked_ourselves = oom_score_of("self") == kWorkerOomScore;
-  if (marked_ourselves || oom_score_of(number) != kWorkerOomScore) return false;
+  static const bool has_worker_mark = oom_score_of("self") == kWorkerOomScore;
+  if (has_worker_mark || oom_score_of(number) != kWorkerOomScore) return false;
   return state.ended() || all_workers().workers.empty();
 }
 

@@ -28,20 +28,20 @@ std::vector<std::string> places(const std::string& name) {
 }
 
 Status check(const std::string& path, const struct stat& status) {
-  const bool others_write = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
-  if (geteuid() != 0 || !others_write) return {};
+  const bool is_untrusted = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
+  if (geteuid() != 0 || !is_untrusted) return {};
   return Error{.code = ErrorCode::denied,
-               .what = path + " may be changed by others than root, so it is not run as root",
+               .what = path + " can be changed by users other than root, so it is not run as root",
                .where = path,
                .next = "chown root " + path + " && chmod go-w " + path};
 }
 
 Result<std::string> first_of(const std::vector<std::string>& paths, const std::string& name) {
   Error error{.code = ErrorCode::not_found,
-              .what = "the program " + name + " is not there, which is a part of slipway",
+              .what = "the program " + name + " is missing, although it is a part of slipway",
               .next = "install slipway completely, or build the target " + name};
   if (access("/proc/self/exe", F_OK) != 0) {
-    error.what += "; without /proc only one folder can be looked at";
+    error.what += "; without /proc only one folder can be searched";
     error.next = "mount it, in a chroot for example with `mount -t proc proc /proc`; else " + error.next;
   }
   for (const std::string& path : paths) {

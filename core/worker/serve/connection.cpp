@@ -102,7 +102,7 @@ int WorkerServices::call(const std::string& op, const Json& message, const slipw
 
 int WorkerServices::ask_core(const Json& message, const slipway_reply& reply) {
   const std::scoped_lock lock(asking_);
-  if (!in_call_) return fail(reply, ErrorCode::invalid, "slipway is asked for something outside of a call");
+  if (!in_call_) return fail(reply, ErrorCode::invalid, "a plugin sent slipway a request outside of a call");
   const std::uint64_t id = ++asked_;
   connection_.send({{"type", "core"},
                     {"id", id},

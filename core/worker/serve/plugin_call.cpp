@@ -29,9 +29,10 @@ PluginAnswer read_answer(int status, const Collector& collected) {
   if (status == SLIPWAY_UNSUPPORTED && collected.answers == 0) return {status, nullptr};
   if (collected.answers != 1) return defect("answered " + std::to_string(collected.answers) + " times instead of once");
   if (collected.too_long)
-    return defect("answered with more than the " + std::to_string(kMaxFrameBytes >> 20) + " MiB of a message");
+    return defect("answered with more than the " + std::to_string(kMaxFrameBytes >> 20) +
+                  " MiB that a message may have");
   Json value = Json::parse(collected.text, nullptr, false);
-  if (value.is_discarded()) return defect("answered with what is not JSON: " + collected.text.substr(0, 80));
+  if (value.is_discarded()) return defect("answered with invalid JSON: " + collected.text.substr(0, 80));
   return {status, std::move(value)};
 }
 
@@ -45,9 +46,9 @@ PluginAnswer call_plugin(const slipway_plugin& plugin, const std::string& op, co
     const int status = plugin.call(plugin.context, op.c_str(), text.data(), text.size(), &reply);
     return read_answer(status, collected);
   } catch (const std::exception& problem) {
-    return defect(std::string("let an exception out: ") + problem.what());
+    return defect(std::string("let an exception escape: ") + problem.what());
   } catch (...) {
-    return defect("let an exception of an unknown type out");
+    return defect("let an exception of an unknown type escape");
   }
 }
 

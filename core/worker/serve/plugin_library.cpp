@@ -25,7 +25,7 @@ Error cannot_load(const std::string& path, const std::string& why) {
   return Error{.code = ErrorCode::plugin_defect,
                .what = "cannot be loaded: " + why,
                .where = path,
-               .next = "rebuild the plugin for this machine, or take it out of the plugin folder"};
+               .next = "rebuild the plugin for this machine, or remove it from the plugin folder"};
 }
 
 }  // namespace

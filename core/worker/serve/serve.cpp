@@ -39,7 +39,7 @@ bool has_parent(pid_t parent) {
   struct stat status {};
   if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return getppid() == parent;  // else it ended before the line above
+  return getppid() == parent;  // another parent: the first one ended before prctl()
 }
 
 /// Enters the control groups that slipway has made for this worker. Errors: system_error()
@@ -121,7 +121,7 @@ int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
       return load(services);
     });
   }
-  std::fputs("this part of slipway is started by slipway, not by hand; see `slipway --help`\n", stderr);
+  std::fputs("only slipway starts this program; see `slipway --help`\n", stderr);
   return kUsage;
 }
 

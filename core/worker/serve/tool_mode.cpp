@@ -31,7 +31,7 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
         *reply, SLIPWAY_UNSUPPORTED,
         to_json(Error{.code = ErrorCode::plugin_defect,
                       .what = "the tool asked slipway for something, which a tool with `direct_tools` cannot do",
-                      .next = "take `direct_tools` out of the component's manifest"}));
+                      .next = "remove `direct_tools` from the component's manifest"}));
   const std::string text = message.is_object() ? message.value("text", "") : std::string();
   if (name == "output") base::write_standard_output(text);
   if (name == "log" && message.value("level", "") == "warning")

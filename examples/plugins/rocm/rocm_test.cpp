@@ -54,7 +54,7 @@ std::string content(const Plan& plan, const std::string& path) {
   return "(not planned)";
 }
 
-TEST(Gpus, AreFoundWithWhatTheirDriverAdds) {
+TEST(Gpus, AreFoundWithTheDataOfTheirDriver) {
   const auto found = gpus(machine(true));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].nodes, (std::vector<std::string>{"/dev/dri/card1", "/dev/dri/renderD128"}));
@@ -64,7 +64,7 @@ TEST(Gpus, AreFoundWithWhatTheirDriverAdds) {
   EXPECT_TRUE(gpus(machine(false)).at(0).nodes.empty());
 }
 
-TEST(RocmDriver, IsFilesAndAModule) {
+TEST(RocmDriver, ConsistsOfFilesAndAModule) {
   const auto plan = plan_for(Driver(), spec_of("rocm", {{"options", {{"noretry", 0}}}}), machine(false));
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(summary(*plan),
@@ -124,7 +124,7 @@ TEST(RocmCdi, WaitsForTheNodesAndForTheFirstBootOfAnImage) {
               "note: which devices there are is seen at the first boot, when the CDI spec is written\n");
 }
 
-TEST(RocmCdi, IsAFileThatGoesAgain) {
+TEST(RocmCdi, IsAFileThatRemovalDeletes) {
   FakeHost host = machine(true);
   const Containers component;
   const auto plan = plan_for(component, spec_of("rocm-cdi", {{"labels", false}}), host);
@@ -134,7 +134,7 @@ TEST(RocmCdi, IsAFileThatGoesAgain) {
 }
 
 // A fault of the machine may cost a finding; it must neither throw nor become a passed check.
-TEST(RocmCdi, NeverPassesWhatItCouldNotRead) {
+TEST(RocmCdi, DoesNotPassUnreadableValues) {
   const FakeHost host = machine(true);
   const FailingHost failing = FailingHost(host).fail_at("/dev/dri/renderD128");
   EXPECT_FALSE(Containers().verify(spec_of("rocm-cdi"), failing)->passed());

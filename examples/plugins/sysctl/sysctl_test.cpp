@@ -69,9 +69,9 @@ TEST(SysctlPlan, SetsThePolicyForHugePagesByAUnit) {
   EXPECT_NE(plan->actions().front().text("content").find("echo madvise > /sys/kernel"), std::string::npos);
 }
 
-TEST(SysctlPlan, IsEmptyWhenNothingIsAskedFor) { EXPECT_EQ(summary(*plan_for(spec({}), FakeHost())), ""); }
+TEST(SysctlPlan, IsEmptyWithoutARequest) { EXPECT_EQ(summary(*plan_for(spec({}), FakeHost())), ""); }
 
-TEST(SysctlPlan, RemarksOnWhatTheKernelDoesNotHave) {
+TEST(SysctlPlan, WarnsOfParametersThatTheKernelLacks) {
   const FakeHost host = running_node();
   const Spec desired = spec({{"values", {{"vm.max_map_count", "262144"}, {"kernel.hung_gpu", "1"}}}});
   const Result<Plan> plan = plan_for(desired, host);
@@ -80,14 +80,14 @@ TEST(SysctlPlan, RemarksOnWhatTheKernelDoesNotHave) {
   EXPECT_TRUE(plan_for(desired, FakeHost())->notes().empty());
 }
 
-TEST(SysctlPlan, RefusesWhatCannotStandInTheFile) {
+TEST(SysctlPlan, RefusesValuesThatTheFileCannotHold) {
   for (const char* name : {"no-dots", "../etc.passwd", "vm.x = 1\nkernel.y", ".vm", "-vm.swappiness"})
     EXPECT_EQ(plan_for(spec({{"values", {{name, "1"}}}}), FakeHost()).error().code, ErrorCode::invalid) << name;
   EXPECT_EQ(plan_for(spec({{"values", {{"vm.swappiness", "1\nkernel.panic = 1"}}}}), FakeHost()).error().code,
             ErrorCode::invalid);
 }
 
-TEST(SysctlVerify, ComparesWithWhatTheKernelHas) {
+TEST(SysctlVerify, ComparesWithTheKernelsValues) {
   const FakeHost host = running_node();
   const Spec desired =
       spec({{"values",
@@ -104,7 +104,7 @@ TEST(SysctlVerify, ComparesWithWhatTheKernelHas) {
             "sysctl.module.ib_umad fail\nsysctl.hugepages pass\n");
 }
 
-TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
+TEST(SysctlVerify, ExercisesNothingInAnOfflineRoot) {
   const Spec desired = spec({{"preset", "rdma"}, {"modules", {"ib_umad"}}, {"transparent_hugepages", "never"}});
   const auto findings = Sysctl().verify(desired, FakeHost());
   ASSERT_EQ(findings->list().size(), 9U);
@@ -113,7 +113,7 @@ TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
 }
 
 // A simulated machine shows a kernel, but no module is loaded and no parameter is set before its boot.
-TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
+TEST(SysctlVerify, ExpectsNothingOfASimulatedMachine) {
   FakeHost host;
   host.file("/proc/sys/vm/max_map_count", "65530\n");
   const Spec desired = spec({{"values", {{"vm.max_map_count", "262144"}}}, {"modules", {"ib_umad"}}});
@@ -125,7 +125,7 @@ TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
 }
 
 // A fault of the machine may cost a finding; it must neither throw nor become a passed check.
-TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
+TEST(SysctlVerify, DoesNotPassUnreadableValues) {
   const FakeHost machine = running_node();
   const Spec desired = spec({{"values", {{"vm.max_map_count", "65530"}}}});
   const FailingHost counting(machine);

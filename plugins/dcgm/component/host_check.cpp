@@ -54,7 +54,7 @@ Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host
   if (!rules && rules.error().next.empty()) {
     Error error = rules.error();
     if (error.where.empty()) error.where = "spec.components.dcgm.health_rules";
-    error.next = "put the file there, or take health_rules out of the spec";
+    error.next = "put the file there, or remove health_rules from the spec";
     return error;
   }
   if (!rules) return rules;
@@ -71,14 +71,14 @@ Status check_web_config(const Settings& settings, const Host& host) {
         if (path == settings.web_config) return read(path);
         if (host.exists(path)) return std::string("there");
         return Error{.code = ErrorCode::not_found,
-                     .what = path + ", which " + settings.web_config + " names, is not there",
+                     .what = path + ", which " + settings.web_config + " names, is missing",
                      .where = kWebConfigKey,
                      .next = "put the file there, or correct its name in " + settings.web_config};
       });
   if (config) return {};
   Error error = config.error();
   if (error.where.empty()) error.where = kWebConfigKey;
-  if (error.next.empty()) error.next = "put the web-config file there, or take the key away";
+  if (error.next.empty()) error.next = "put the web-config file there, or remove the key";
   return error;
 }
 
@@ -89,7 +89,7 @@ Status check_host(const Settings& settings, const Host& host) {
   return check_devices(settings.devices, nvidia::count_gpus(host));
 }
 
-std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
+std::vector<Missing> missing_inputs(const Settings& settings, const Host& host) {
   std::vector<Missing> missing;
   const std::string package = "install the package datacenter-gpu-manager-4-core, or set `engine: none`";
   if (settings.engine != "none" && !has_dcgm_library(host))
@@ -104,17 +104,17 @@ std::vector<Missing> missing_on(const Settings& settings, const Host& host) {
   const AttributionSettings& attribution = settings.attribution;
   if (attribution.kubernetes && !host.exists(attribution.kubelet_socket))
     missing.push_back({"dcgm.kubelet",
-                       "kubelet's socket " + attribution.kubelet_socket + " is not there, so no metric tells its pod",
+                       "kubelet's socket " + attribution.kubelet_socket + " is missing, so metrics do not name pods",
                        "start kubelet, or correct pod_resources_kubelet_socket"});
   if (!attribution.job_folder.empty() && !host.exists(attribution.job_folder))
-    missing.push_back({"dcgm.jobs", attribution.job_folder + " is not there, so no metric tells its job",
-                       "make the folder, or take hpc_job_mapping_dir away"});
+    missing.push_back({"dcgm.jobs", attribution.job_folder + " is missing, so metrics do not name jobs",
+                       "make the folder, or remove hpc_job_mapping_dir from the spec"});
   return missing;
 }
 
 std::string asked_of_the_engine(const std::string& engine, const Counters& counters) {
   if (engine == "none" || counters.foreign.empty()) return {};
-  return "asked of the DCGM engine, since NVML does not tell it: " + joined(counters.foreign, ", ", &Counter::name);
+  return "read from the DCGM engine, since NVML does not have it: " + joined(counters.foreign, ", ", &Counter::name);
 }
 
 std::vector<std::string> remarks_on(const std::string& engine, const Counters& counters) {
@@ -134,8 +134,8 @@ std::string empty_selection(const Settings& settings, const Sample& sample) {
       std::ranges::any_of(sample.gpus, [](const GpuState& state) { return state.problem.empty(); });
   if (!sample.problem.empty() || !any_gpu_answers || !sample.entities.empty()) return {};
   return settings.devices.kind == DeviceSelection::Kind::instances
-             ? "`devices` selects GPU instances, and none of those is there, so no GPU has metrics"
-             : "`devices` selects no GPU that is there, so no GPU has metrics";
+             ? "`devices` selects GPU instances that do not exist, so no GPU has metrics"
+             : "`devices` selects no existing GPU, so no GPU has metrics";
 }
 
 }  // namespace slipway::dcgm

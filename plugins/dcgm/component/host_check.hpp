@@ -35,7 +35,7 @@ struct Missing {
   std::string remedy;
 };
 /// Looks for DCGM's library and host engine, kubelet's socket and the folder of jobs.
-std::vector<Missing> missing_on(const Settings& settings, const Host& host);
+std::vector<Missing> missing_inputs(const Settings& settings, const Host& host);
 
 /// Lists the counters that only the engine has; empty: no engine is set, or no counter needs it.
 std::string asked_of_the_engine(const std::string& engine, const Counters& counters);
@@ -46,6 +46,6 @@ std::vector<std::string> remarks_on(const std::string& engine, const Counters& c
 /// taken with it
 std::string empty_selection(const Settings& settings, const Sample& sample);
 inline constexpr const char* kSelectionRemedy =
-    "correct `devices`: GPU instances (i) are there on GPUs in MIG mode alone, eight numbers for each GPU";
+    "correct `devices`: only GPUs in MIG mode have GPU instances (i), with eight numbers for each GPU";
 
 }  // namespace slipway::dcgm

@@ -19,9 +19,10 @@ constexpr const char* kCounters = "DCGM_FI_PROF_GR_ENGINE_ACTIVE, gauge, active"
 
 CommandTable overview_line() {
   return {.about =
-              "Prints what the page of the service shows, as JSON, an overview a line: each GPU with its values, the "
+              "Prints what the page of the service shows, as JSON, one overview on each line: each GPU with its "
+              "values, the "
               "last ten minutes, health, XIDs, MIG instances and processes.",
-          .options = {{"interval", "TIME", "between two overviews (default: 2s)"},
+          .options = {{"interval", "TIME", "time between two overviews (default: 2s)"},
                       {"count", "NUMBER", "of overviews (default: 1)"},
                       {"driver-root", "DIR", "where the driver is installed (default: /)"}},
           .examples = {"slipway dcgm overview", "slipway dcgm overview --count 10 --interval 1s --sim h100x8"}};
@@ -40,7 +41,7 @@ Result<OverviewToolOptions> read_options(const CommandWords& words) {
   const std::string count = words.text("count", "1");
   const auto [end, problem] = std::from_chars(count.data(), count.data() + count.size(), options.count);
   if (problem != std::errc{} || end != count.data() + count.size() || options.count == 0)
-    return overview_line().wrong("--count takes a number from 1 on, not '" + count + "'");
+    return overview_line().wrong("--count takes a number of at least 1, not '" + count + "'");
   if (words.given("interval") && options.count == 1)
     return overview_line().wrong("--interval is between two overviews, so it needs a --count of 2 or more");
   return options;

@@ -23,7 +23,7 @@ std::vector<std::string> remarks_of_host(const Settings& settings, const Host& h
   std::vector<std::string> remarks = counters ? remarks_on(settings.engine, *counters) : std::vector<std::string>();
   const std::string asked = counters ? asked_of_the_engine(settings.engine, *counters) : std::string();
   if (!asked.empty()) remarks.push_back(asked);
-  for (const Missing& each : missing_on(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
+  for (const Missing& each : missing_inputs(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
   return remarks;
 }
 
@@ -81,7 +81,7 @@ class Dcgm final : public Component {
     SLIPWAY_TRY(counters, counters_of_host(settings, host));
     Findings findings;
     add_findings(host, takeover_settings(settings), findings);
-    for (Missing& each : missing_on(settings, host))
+    for (Missing& each : missing_inputs(settings, host))
       findings.warning(std::move(each.check), std::move(each.text), std::move(each.remedy));
     if (const Status usable = check_web_config(settings, host); !usable)
       findings.fail("dcgm.web-config",
@@ -108,7 +108,7 @@ class Dcgm final : public Component {
     if (const auto rules = rules_of_host(settings, host); !rules)
       findings.fail("dcgm.health-rules",
                     (rules.error().where.empty() ? "" : rules.error().where + ": ") + rules.error().what +
-                        "; the GPUs are judged by the rules of before",
+                        "; the previous rules stay in use",
                     rules.error().next);
     if (host.has_kernel_view()) add_health_findings(host, findings);
     return findings;

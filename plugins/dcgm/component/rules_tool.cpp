@@ -15,15 +15,15 @@ namespace health = nvidia::health;
 
 CommandTable rules_line() {
   return {.about =
-              "Prints what slipway knows of XIDs and counters, and what it does about each: the rules that the device "
-              "plugin, doctor and the exporter go by, with the site's file over them.",
+              "Prints what slipway knows about XIDs and counters, and what it does about each: the rules of the device "
+              "plugin, doctor and the exporter, with the changes of the site's file.",
           .notes = "docs/health-rules.md explains the columns, and the keys of a site's file.",
           .options = {{"rules", "FILE",
                        std::string("a site's file (default: ") + health::kSiteFile + ", when it is there)"},
                       {"preset", "NAME", "as `preset` in that file: only these XIDs count"},
                       {"markdown", "", "as a page of Markdown"},
-                      {"yaml", "", "the file of slipway's own rules, to be copied from"},
-                      {"output", "text|json", "form of the tables (default: text)", 'o'}},
+                      {"yaml", "", "prints the file of slipway's own rules, as a template"},
+                      {"output", "text|json", "format of the tables (default: text)", 'o'}},
           .examples = {"slipway dcgm health-rules", "slipway dcgm health-rules --preset eks",
                        "slipway dcgm health-rules --yaml"}};
 }
@@ -67,7 +67,7 @@ Result<int> print_rules(const CommandWords& words, const Host& host, ToolIo& io)
   const std::string form = words.text("output", "text");
   if (form != "text" && form != "json")
     return Error{.code = ErrorCode::usage,
-                 .what = "'" + form + "' is not a form of the tables",
+                 .what = "'" + form + "' is not a format of the tables",
                  .next = "write `-o text` or `-o json`"};
   if (form == "json" && words.flag("markdown")) return excluding("output json", "markdown");
   SLIPWAY_TRY(rules, rules_of(words, host));

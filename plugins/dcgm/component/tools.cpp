@@ -19,12 +19,12 @@ namespace {
 
 CommandTable metrics_line() {
   return {.about =
-              "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates "
-              "are of the time between two looks.",
+              "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates are "
+              "taken over the time between two readings.",
           .notes =
-              "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME count as for dcgm-exporter. "
-              "DCGM_EXP_GPU_HEALTH_STATUS goes by /etc/slipway/health-rules.yaml, when it is there.",
-          .options = {{"interval", "TIME", "between the two looks: 100ms, 1s (default: 100ms)"},
+              "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME have the same effect as for dcgm-exporter. "
+              "DCGM_EXP_GPU_HEALTH_STATUS uses /etc/slipway/health-rules.yaml, if it exists.",
+          .options = {{"interval", "TIME", "time between the two readings: 100ms, 1s (default: 100ms)"},
                       {.name = "collectors",
                        .value = "FILE",
                        .help = "the counters, as dcgm-exporter's default-counters.csv (default: those of that file)",

@@ -22,7 +22,7 @@ using nvidia::config::take_strictly;
 Status take_words(const Node& node, std::string& text) {
   SLIPWAY_TRY(read, node.string());
   if (read.empty() || read.find_first_of("\n\r") != std::string::npos)
-    return node.wrong("a text of one line is expected", "write it in one line");
+    return node.wrong("expected a string of one line", "write it in one line");
   text = std::move(read);
   return {};
 }
@@ -177,7 +177,9 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
           return wrong(group, counter->name + " is in the group '" + before->second->name + "' already",
                        "leave it to one of them");
       }
-      if (!any) return wrong(group, "no counter is called '" + pattern + "'", "write a name of the file of counters");
+      if (!any)
+        return wrong(group, "no counter is called '" + pattern + "'",
+                     "write the name of a field that the file of counters lists");
     }
   return {};
 }
@@ -187,9 +189,9 @@ void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::millisec
   for (const WatchGroup& group : groups)
     for (const std::string& pattern : group.patterns)
       if (is_without_interval(pattern, counters))
-        counters.warnings.push_back("the interval of the group '" + group.name + "' does not count for " + pattern +
-                                    " where that names processors or the exporter's own metrics, which are read at "
-                                    "the service's");
+        counters.warnings.push_back("the interval of the group '" + group.name + "' does not apply to " + pattern +
+                                    " where that names processors or the exporter's own metrics: those are read at the "
+                                    "interval of the service");
   // A pattern does not match hidden counters, unless all counters are hidden (`names` without dcgm).
   const bool any_shown = !members(counters).empty();
   for (auto* const list : {&counters.series, &counters.labels, &counters.links})

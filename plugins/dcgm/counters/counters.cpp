@@ -53,7 +53,7 @@ Result<std::string> quoted_part(std::string_view& line, const Place& place) {
     }
     line.remove_prefix(at + 1);
     if (line.empty() || line.front() == ',') return part;
-    return wrong(place, "there is text behind a closing quote", "write the part as \"text\", with a comma behind it");
+    return wrong(place, "there is text after a closing quote", "write the part as \"text\", with a comma after it");
   }
   return wrong(place, "a quote is not closed", "close it on the same line; a quote inside is written \"\"");
 }
@@ -69,8 +69,8 @@ Result<std::vector<std::string>> parts_of(std::string_view line, const Place& pl
     } else {
       part = line.substr(0, line.find(','));
       if (part.find('"') != std::string::npos)
-        return wrong(place, "a quote stands inside a part",
-                     "a part with quotes or commas begins with a quote, right behind the comma");
+        return wrong(place, "there is a quote inside a part",
+                     "a part with quotes or commas begins with a quote, directly after the comma");
       line.remove_prefix(part.size());
     }
     parts.emplace_back(without_blanks(part));
@@ -91,7 +91,7 @@ class Reader {
     if (line.empty() || line.front() == '#') return {};
     const Place place{where_, number_};
     if (trimmed(line).starts_with('#'))  // dcgm-exporter reads a row there
-      return wrong(place, "a comment has its # in the first column", "take away what stands before the #");
+      return wrong(place, "a comment has its # in the first column", "remove the text before the #");
     SLIPWAY_TRY(parts, parts_of(line, place));
     if (parts.size() != kParts)
       return wrong(place, "a row has three parts, not " + std::to_string(parts.size()),
@@ -128,9 +128,10 @@ class Reader {
       return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
     for (const std::string& part : {row.name, row.type})
       if (trimmed(part).size() != part.size())
-        return wrong(place,
-                     "there is a tab beside '" + std::string(trimmed(part)) + "', which belongs to the word here",
-                     "write commas and blanks between the parts");
+        return wrong(
+            place,
+            "there is a tab beside '" + std::string(trimmed(part)) + "', and a tab counts as part of the word here",
+            "write commas and blanks between the parts");
     Counter counter{.name = std::move(row.name), .type = std::move(row.type), .help = std::move(row.help)};
     if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end())
       return add_exporter(std::move(counter));
@@ -156,7 +157,7 @@ class Reader {
     if (counter.type == "label" || std::ranges::find(kTypes, counter.type) == kTypes.end()) counter.type = "untyped";
     if (counters_.wants_exporter(counter.name))
       counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name +
-                                   " is there twice, so this row is left out");
+                                   " appears twice, so this row is left out");
     else
       counters_.exporter.push_back(std::move(counter));
     return {};
@@ -179,7 +180,8 @@ class Reader {
 
   Status add(Counter counter, const Place& place) {
     if (counter.type == "label" && counter.field->level != FieldLevel::gpu)
-      return wrong(place, counter.name + " is of an NVLink or of a processor, which is not a label of a GPU's metrics",
+      return wrong(place,
+                   counter.name + " belongs to an NVLink or a processor, so it cannot be a label of a GPU's metrics",
                    "give it a type, such as gauge");
     if (counter.type == "label") {
       counter.type.clear();
@@ -187,7 +189,7 @@ class Reader {
       return {};
     }
     if (counter.field->is_text())
-      return wrong(place, counter.name + " is a text, which is not a value of a metric",
+      return wrong(place, counter.name + " is a string, which cannot be the value of a metric",
                    "make it a label of the other metrics: `" + counter.name + ", label, …`");
     const FieldLevel level = counter.field->level;
     (level == FieldLevel::link        ? counters_.links

@@ -67,7 +67,7 @@ const char* form_of(const Field& field) {
 }  // namespace
 
 std::string field_table() {
-  std::string table = "| number | name | value | what NVML is asked |\n|---|---|---|---|\n";
+  std::string table = "| number | name | value | NVML function |\n|---|---|---|---|\n";
   for (const unsigned number : field_numbers()) {
     const Field& field = *find_field(number);
     table += "| " + std::to_string(number) + " | `" + field_name(number) + "` | " + form_of(field) + " | " +

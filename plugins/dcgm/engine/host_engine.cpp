@@ -39,7 +39,7 @@ Status make_own_folder(const std::string& root_folder) {
   const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(folder.get()), problem);
   if (problem || real != fs::canonical(root_folder, problem) / kFolder)
     return Error{.code = ErrorCode::conflict,
-                 .what = "a link leads to another folder than the engine's own",
+                 .what = "a link leads to a folder that is not the engine's own",
                  .where = (fs::path(root_folder) / kFolder).string(),
                  .next = "remove the link"};
   if (::fchmod(folder.get(), 0700) != 0) return system_error("close to others", path, errno);
@@ -118,7 +118,7 @@ void HostEngine::stop() {
   pid_ = -1;
   not_before_ = {};
   wait_ = kShortestWait;
-  log_("info", "nv-hostengine has been ended");
+  log_("info", "nv-hostengine was stopped");
 }
 
 }  // namespace slipway::dcgm

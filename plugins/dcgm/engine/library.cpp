@@ -43,7 +43,7 @@ Result<std::shared_ptr<const DcgmLibrary>> DcgmLibrary::open(const std::string& 
   }
   if (handle == nullptr)
     return Error{.code = ErrorCode::not_found,
-                 .what = std::string(kDcgmSoname) + " is not there",
+                 .what = std::string(kDcgmSoname) + " is missing",
                  .where = root,
                  .next = "install DCGM 4 (package datacenter-gpu-manager-4-core), or set `engine: none`"};
   std::shared_ptr<DcgmLibrary> library(new DcgmLibrary(handle));

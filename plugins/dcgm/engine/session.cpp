@@ -162,20 +162,20 @@ void EngineSession::look_for_entities(Part& part) {
 }
 
 Result<std::vector<unsigned>> EngineSession::entities_of(FieldLevel level) const {
-  if (level != FieldLevel::nv_switch) return links_that_are_up(level == FieldLevel::link ? abi::kGpu : abi::kSwitch);
+  if (level != FieldLevel::nv_switch) return active_links(level == FieldLevel::link ? abi::kGpu : abi::kSwitch);
   std::vector<unsigned> switches(abi::kMostEntitiesOfAGroup);
   int count = static_cast<int>(switches.size());
   if (const abi::Return code = library_->entities(*handle_, abi::kSwitch, switches.data(), &count, 0); code != abi::kOk)
-    return failed(*library_, "does not say which there are", code);
+    return failed(*library_, "does not list them", code);
   switches.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(switches.size()))));
   return switches;
 }
 
-Result<std::vector<unsigned>> EngineSession::links_that_are_up(int kind) const {
+Result<std::vector<unsigned>> EngineSession::active_links(int kind) const {
   const auto states = std::make_unique<abi::LinkStates>();
   states->version = abi::kLinkStatesVersion;
   if (const abi::Return code = library_->link_states(*handle_, states.get()); code != abi::kOk)
-    return failed(*library_, "does not say which there are", code);
+    return failed(*library_, "does not list them", code);
   std::vector<unsigned> links;
   const auto add = [&](unsigned owner, std::span<const int> of_links) {
     for (std::size_t i = 0; i < of_links.size() && links.size() < abi::kMostEntitiesOfAGroup; ++i)
@@ -239,7 +239,7 @@ std::string EngineSession::missing() const {
   std::vector<std::string> parts;
   for (const Part& part : parts_)
     if (!part.problem.empty()) parts.push_back(std::string(name_of(part.level)) + " (" + part.problem + ")");
-  return parts.empty() ? "" : "the DCGM engine tells nothing, or not all, of " + joined(parts);
+  return parts.empty() ? "" : "the DCGM engine reports nothing, or not everything, about " + joined(parts);
 }
 
 }  // namespace slipway::dcgm

@@ -76,7 +76,7 @@ class EngineSession {
   Status watch_group(const Part& part, abi::Group group) const;
   void look_for_entities(Part& part);
   Result<std::vector<unsigned>> entities_of(FieldLevel level) const;
-  Result<std::vector<unsigned>> links_that_are_up(int kind) const;
+  Result<std::vector<unsigned>> active_links(int kind) const;
   Status take(Part& part, Taken& taken) const;
 
   std::shared_ptr<const DcgmLibrary> library_;

@@ -15,12 +15,12 @@ using Treatment = Variable::Treatment;
 constexpr std::string_view kPrefix = "DCGM_EXPORTER_";
 
 /// Reasons for what is not supported yet, as opposed to never.
-constexpr std::string_view kNoApiServer = "slipway asks kubelet alone, and not the API server, which tells that, yet";
-constexpr std::string_view kNoClaims = "slipway asks kubelet for devices, and not for what resource claims hold, yet";
+constexpr std::string_view kNoApiServer = "only the API server knows this, and slipway asks only kubelet";
+constexpr std::string_view kNoClaims = "slipway asks kubelet only for devices so far, not for those of resource claims";
 constexpr std::string_view kNoRuntime =
-    "slipway asks no container runtime; in Kubernetes the kubelet says who has a GPU";
+    "slipway asks no container runtime; in Kubernetes, kubelet reports which pod has a GPU";
 constexpr std::string_view kNoDump = "slipway writes no dumps; `slipway dcgm metrics` prints what was sampled";
-constexpr std::string_view kNoDcgm = "no DCGM runs inside the service; nv-hostengine has --log-level itself";
+constexpr std::string_view kNoDcgm = "no DCGM runs inside the service; use the option --log-level of nv-hostengine";
 
 constexpr Variable honoured(std::string_view name, std::string_view flag, std::string_view letter, std::string_view key,
                             Kind kind, std::string_view idle = "") {
@@ -80,9 +80,9 @@ constexpr std::array kVariables{
     needless("DCGM_EXPORTER_DUMP_RETENTION", "--dump-retention", Kind::text, kNoDump),
     needless("DCGM_EXPORTER_DUMP_COMPRESSION", "--dump-compression", Kind::flag, kNoDump),
     needless("DISABLE_STARTUP_VALIDATE", "--disable-startup-validate", Kind::flag,
-             "the service starts without DCGM and without a driver, and takes them up when they come"),
+             "the service starts without DCGM and without a driver, and uses them once they are there"),
     needless("DCGM_EXPORTER_ENABLE_GPU_BIND_UNBIND_WATCH", "--enable-gpu-bind-unbind-watch", Kind::flag,
-             "GPUs and drivers that come and go are followed always"),
+             "slipway always follows GPUs and drivers that come and go"),
     needless("DCGM_EXPORTER_GPU_BIND_UNBIND_POLL_INTERVAL", "--gpu-bind-unbind-poll-interval", Kind::text,
              "GPUs are looked for with each sample, and a driver that is away each second"),
     refused("DCGM_EXPORTER_ENABLE_PPROF", "--enable-pprof", Kind::flag, "",
@@ -111,8 +111,7 @@ void warn_of_unknown(const std::string& name, std::vector<std::string>& warnings
   std::vector<std::string> known;
   for (const Variable& each : kVariables) known.emplace_back(each.name);
   if (std::ranges::find(known, name) == known.end())
-    warnings.push_back("dcgm-exporter has no variable " + name + ", and slipway does nothing with it" +
-                       did_you_mean(name, known));
+    warnings.push_back("dcgm-exporter has no variable " + name + ", so slipway ignores it" + did_you_mean(name, known));
 }
 
 Error refusal(const Variable& variable, const std::string& value) {
@@ -120,7 +119,7 @@ Error refusal(const Variable& variable, const std::string& value) {
                .what = std::string(variable.name) + "=" + value +
                        " asks for something that slipway does not do: " + std::string(variable.reason),
                .where = "environment variable " + std::string(variable.name),
-               .next = "take the variable out of the environment of the service"};
+               .next = "remove the variable from the environment of the service"};
 }
 
 }  // namespace
@@ -159,7 +158,7 @@ Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std
     SLIPWAY_CHECK(set_key(*found, value, section));
     result.taken.push_back(name);
   }
-  // The spec's node name is allowed beside a variable that leaves the label out.
+  // A node name in the spec and a variable that leaves out the label may both be set.
   if (std::ranges::count(result.taken, "DCGM_EXPORTER_NO_HOSTNAME") != 0 && section.value("no_hostname", false))
     section.erase("node");
   result.spec = Spec(std::move(section));

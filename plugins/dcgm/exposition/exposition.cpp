@@ -209,8 +209,8 @@ void add_processors(MetricsText& text, const Sample& sample, const Counters& cou
   }
 }
 
-/// Adds a series for each GPU ever seen while the driver answers; a lost GPU fails. A GPU with instances has one series
-/// for the whole GPU.
+/// Adds a series for each GPU ever seen while the driver answers; a lost GPU has the value of a failure. A GPU with
+/// instances has one series for the whole GPU.
 void add_health(MetricsText& text, const Counter& counter, const Sample& sample, const Exporter& exporter,
                 const std::vector<Line>& lines) {
   bool begun = false;
@@ -244,8 +244,8 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
   };
   add("slipway_dcgm_driver_up", "Whether the driver answered at the last sample", "gauge",
       sample.problem.empty() && !exporter.released);
-  add("slipway_dcgm_driver_released", "Whether another program has asked for the driver, which stops the sampling",
-      "gauge", exporter.released);
+  add("slipway_dcgm_driver_released", "Whether sampling is paused because another program needs the driver", "gauge",
+      exporter.released);
   add("slipway_dcgm_driver_outages_total", "How often the driver stopped answering", "counter", sample.outages);
   if (exporter.engine_up)
     add("slipway_dcgm_engine_up", "Whether the DCGM engine answered when it was asked last", "gauge",
@@ -265,11 +265,11 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
     for (const auto& [name, times] : sample.read_errors) text.sample({{"field", name}}, times);
   }
   if (exporter.attribution.kubernetes)
-    add("slipway_dcgm_pods_up", "Whether kubelet tells which pods hold the GPUs", "gauge",
+    add("slipway_dcgm_pods_up", "Whether kubelet reports which pods hold the GPUs", "gauge",
         exporter.known.pods_problem.empty());
   if (!exporter.attribution.job_folder.empty())
     add("slipway_dcgm_jobs_up", "Whether the folder of jobs can be read", "gauge", exporter.known.jobs_problem.empty());
-  add("slipway_dcgm_samples_total", "How often the GPUs were looked at", "counter", sample.samples);
+  add("slipway_dcgm_samples_total", "How many samples were taken", "counter", sample.samples);
   add("slipway_dcgm_sample_duration_seconds", "How long the last sample took", "gauge", Seconds(sample.took).count());
   add("slipway_dcgm_sample_timestamp_seconds", "When the last sample was taken, in seconds since 1970", "gauge",
       fmt::format("{:.3f}", Seconds(sample.time.time_since_epoch()).count()));

@@ -60,7 +60,7 @@ void add_health_findings(const Host& host, Findings& findings) {
   auto parts = root ? health::read_shared_health(*root) : health::SharedHealth();
   if (!parts.contains(kService))
     return findings.not_exercised(
-        kName, std::string("the service has not told of the GPUs yet (") + health::kHealthFile + ")");
+        kName, std::string("the service has not reported on the GPUs yet (") + health::kHealthFile + ")");
   health::drop_stopped(parts, [&host](const std::string& service) { return service_runs(host, service); });
   std::size_t count = 0;
   for (const auto& [uuid, gpu] : health::merged(parts))
@@ -73,7 +73,7 @@ void add_health_findings(const Host& host, Findings& findings) {
           {is_fatal ? Finding::Status::fail : Finding::Status::warning, kName, gpu.name + instance + ": " + fault.text,
            health::remedy_for(fault.remedy + health::wait_text(fault.ends_at), address), nvidia::gpu_cause(address)});
     }
-  if (count == 0) findings.pass(kName, "no GPU has anything against it");
+  if (count == 0) findings.pass(kName, "the health rules find nothing wrong with any GPU");
 }
 
 }  // namespace slipway::dcgm

@@ -54,15 +54,17 @@ Status check_rule_fields(const health::Rules& rules) {
     const Field* const field = number ? find_field(*number) : nullptr;
     const bool is_of_gpu = field != nullptr && field->level == FieldLevel::gpu;
     if (is_of_gpu && !field->is_text()) continue;
-    return Error{.code = ErrorCode::invalid,
-                 .what = "counters." + name + ".field: " +
-                         (!number            ? "DCGM has no field '" + rule.field + "'"
-                          : field == nullptr ? rule.field + " is not read from NVML"
-                          : !is_of_gpu       ? rule.field + " is of a link or a processor, and rules are about GPUs"
-                                             : rule.field + " is a text"),
-                 .where = rule.field_place,
-                 .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")
-                                 : "`slipway dcgm fields` prints what can be read"};
+    return Error{
+        .code = ErrorCode::invalid,
+        .what =
+            "counters." + name + ".field: " +
+            (!number            ? "DCGM has no field '" + rule.field + "'"
+             : field == nullptr ? rule.field + " is not read from NVML"
+             : !is_of_gpu ? rule.field + " belongs to a link or a processor, and health rules use only fields of GPUs"
+                          : rule.field + " is a string, not a number"),
+        .where = rule.field_place,
+        .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")
+                        : "`slipway dcgm fields` prints what can be read"};
   }
   return {};
 }
@@ -189,7 +191,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
     return labels;
   };
   text.begin("slipway_dcgm_gpu_healthy",
-             "Whether nothing speaks against the GPU by the health rules; slipway_dcgm_gpu_health_reason says what",
+             "Whether the health rules find nothing wrong with the GPU; slipway_dcgm_gpu_health_reason has the reasons",
              "gauge");
   bool any = false;
   for (const GpuState& state : gpus_) {
@@ -199,7 +201,7 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
                 state.problem.empty() && std::ranges::none_of(reasons, concerns_whole_gpu));
   }
   if (!any) return std::move(text).take();
-  text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",
+  text.begin("slipway_dcgm_gpu_health_reason", "What is wrong with a GPU or a GPU instance, 1 for each reason",
              "gauge");
   for (const GpuState& state : gpus_)
     for (const Reason& reason : of(state.gpu.uuid)) {

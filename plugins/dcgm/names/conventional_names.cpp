@@ -16,7 +16,7 @@ constexpr double kMegaToOne = 1e6;
 constexpr const char* kClock = "Clock now";
 constexpr const char* kCorrected = "Memory errors that ECC corrected: since the driver was loaded, and ever";
 constexpr const char* kUncorrected = "Memory errors that ECC could not correct: since the driver was loaded, and ever";
-constexpr const char* kThrottled = "Time that clocks were held down, by the reason";
+constexpr const char* kThrottled = "Time for which clocks were reduced, by reason";
 constexpr const char* kRemapped = "Rows of memory that were remapped, by the errors that they had";
 
 constexpr std::array kRowsOfFamilies{
@@ -34,7 +34,7 @@ constexpr std::array kRowsOfFamilies{
     FamilyRow{"nvidia_gpu_temperature_celsius", "gauge", "Temperature of the core", 150},
     FamilyRow{"nvidia_gpu_memory_temperature_celsius", "gauge", "Temperature of the memory", 140},
     FamilyRow{"nvidia_gpu_power_watts", "gauge", "Power draw of the board", 155},
-    FamilyRow{"nvidia_gpu_power_limit_watts", "gauge", "Power limit in force", 164},
+    FamilyRow{"nvidia_gpu_power_limit_watts", "gauge", "Enforced power limit", 164},
     FamilyRow{"nvidia_gpu_energy_joules_total", "counter", "Energy used since the driver was loaded", 156, kMilliToOne},
     FamilyRow{"nvidia_gpu_clock_hertz", "gauge", kClock, 100, kMegaToOne, "clock", "sm"},
     FamilyRow{"nvidia_gpu_clock_hertz", "gauge", kClock, 101, kMegaToOne, "clock", "memory"},

@@ -28,7 +28,7 @@ Result<NameSets> parse_name_sets(const std::vector<std::string>& words, const st
       return Error{.code = ErrorCode::invalid,
                    .what = "there is no set of names '" + word + "'",
                    .where = where,
-                   .next = suggestion(word, kWords, "take some of " + listed(kWords, "or"))};
+                   .next = suggestion(word, kWords, "use one or more of " + listed(kWords, "or"))};
     sets.dcgm = sets.dcgm || word == "dcgm";
     sets.openmetrics = sets.openmetrics || word == "openmetrics";
     sets.articles = sets.articles || word == "articles";
@@ -37,7 +37,7 @@ Result<NameSets> parse_name_sets(const std::vector<std::string>& words, const st
   return Error{.code = ErrorCode::invalid,
                .what = "there is no set of names, so there would be no metric",
                .where = where,
-               .next = "take some of " + listed(kWords, "or")};
+               .next = "use one or more of " + listed(kWords, "or")};
 }
 
 Counters with_fields_of(const NameSets& sets, Counters counters) {

@@ -86,7 +86,7 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Pod
       .node = options.node,
       .driver_version = sample.driver_version,
       .slipway_version = SLIPWAY_VERSION,
-      .problem = options.released ? "another program has asked for the driver, so nothing is sampled" : sample.problem,
+      .problem = options.released ? "another program needs the driver, so sampling is paused" : sample.problem,
       .shows_processes = options.shows_processes,
       .interval = options.interval,
       .time = sample.time,

@@ -95,7 +95,7 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Pod
                        const std::vector<const Past*>& pasts, const OverviewOptions& options);
 
 Json to_json(const Overview& overview);
-/// JSON in which letters that a terminal would obey (U+007F to U+009F) are escaped, as those below U+0020 are anyhow.
+/// JSON that also escapes the control characters U+007F to U+009F, which could control a terminal.
 std::string terminal_safe(std::string_view json);
 /// Reads JSON from another program, which may be another version of slipway or unrelated. Errors: `invalid`.
 Result<Overview> overview_from_json(const Json& value);

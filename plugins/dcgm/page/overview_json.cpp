@@ -281,7 +281,7 @@ Json to_json(const Overview& overview) {
 
 Result<Overview> overview_from_json(const Json& value) {
   if (!value.is_object() || value.value("kind", Json()) != "GpuOverview")
-    return Error{ErrorCode::invalid, "this is no overview of GPUs", {}, {}, {}};
+    return Error{ErrorCode::invalid, "this is not an overview of GPUs", {}, {}, {}};
   const JsonFields read(value);
   Overview overview;
   read("node", overview.node);

@@ -38,9 +38,9 @@ void AttributionWatch::ask() {
   if (jobs_) jobs_->ask();
 }
 
-void AttributionWatch::on_news(const std::function<void()>& news) {
-  if (pods_) pods_->on_news(news);
-  if (jobs_) jobs_->on_news(news);
+void AttributionWatch::on_change(const std::function<void()>& news) {
+  if (pods_) pods_->on_change(news);
+  if (jobs_) jobs_->on_change(news);
 }
 
 Attribution AttributionWatch::known() const {

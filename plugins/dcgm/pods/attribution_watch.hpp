@@ -22,7 +22,7 @@ class AttributionWatch {
   /// Requests a new answer and returns at once; known() has it when it arrives.
   void ask();
   /// @param news  called from another thread when an answer differs from the previous one
-  void on_news(const std::function<void()>& news);
+  void on_change(const std::function<void()>& news);
   /// At once.
   Attribution known() const;
 

@@ -47,7 +47,7 @@ class KeptUpToDate {
     wake_.notify_all();
   }
   /// @param news  called from the thread when an answer differs from the previous one
-  void on_news(std::function<void()> news) {
+  void on_change(std::function<void()> news) {
     const std::lock_guard lock(mutex_);
     news_ = std::move(news);
   }

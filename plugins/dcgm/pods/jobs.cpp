@@ -36,7 +36,7 @@ Result<std::vector<std::string>> names_in(const RootDir& root, const std::string
       return Error{.code = ErrorCode::invalid,
                    .what = "there are more than " + std::to_string(kMostJobFiles) + " names in " + folder,
                    .where = folder,
-                   .next = "a file for each GPU is all that belongs there; the epilogue of a job removes its own"};
+                   .next = "only a file for each GPU belongs there; the epilogue of a job removes its own"};
     if (names_a_gpu(entry->d_name)) names.emplace_back(entry->d_name);
   }
   return names;

@@ -343,7 +343,7 @@ void Sampler::settle_states() {
     if (answered.contains(uuid)) continue;
     const auto silent = silent_.find(state.gpu.index);
     state.is_listed = silent != silent_.end();
-    lost(state, state.is_listed ? silent->second : "the driver does not show it any more");
+    lost(state, state.is_listed ? silent->second : "the driver no longer lists it");
     if (silent != silent_.end()) silent_.erase(silent);
   }
   for (const auto& [index, why] : silent_) {  // never seen: only its position in the list is known

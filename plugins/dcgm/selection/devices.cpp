@@ -64,8 +64,7 @@ Result<LinkSelection> parse_links(const std::string& text, const std::string& wh
   if (!selection) {
     Error error = selection.error();
     error.what = "'" + text + "' selects no NVLinks";
-    error.next =
-        "write f (all), i or i:1,3-4 (NVLinks, some of each), or g or g:0 (NVSwitches, with an engine of DCGM's)";
+    error.next = "write f (all), i or i:1,3-4 (NVLinks, some of each), or g or g:0 (NVSwitches, with a DCGM engine)";
     return error;
   }
   return LinkSelection{selection->kind, selection->numbers};

@@ -22,8 +22,7 @@ Status check_new_files(const Settings& asked, const Host& host, const Settings& 
 
 }  // namespace
 
-Result<RunSettings> settings_to_run_with(const Settings& asked, const Host& host,
-                                         const std::optional<FormerRun>& former) {
+Result<RunSettings> settings_for_run(const Settings& asked, const Host& host, const std::optional<FormerRun>& former) {
   if (former) SLIPWAY_CHECK(check_new_files(asked, host, former->asked));
   const auto counters_with = [&host](const Settings& settings) {
     return counters_of(settings, reader_of(host, kMostCounterBytes));
@@ -42,7 +41,7 @@ Result<RunSettings> settings_to_run_with(const Settings& asked, const Host& host
     return begin;
   }
   begin.settings = std::move(with_former);
-  begin.problem = "what " + asked.config_file + " said before counts: " + problem_text(counters.error());
+  begin.problem = "the previous content of " + asked.config_file + " stays in use: " + problem_text(counters.error());
   if (!counters_with(begin.settings)) begin.counters = former->counters;
   return begin;
 }

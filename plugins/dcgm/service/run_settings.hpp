@@ -29,7 +29,6 @@ struct RunSettings {
 /// was valid before and is broken now keeps its previous content. A service that starts accepts a broken file of
 /// counters: it runs without GPU metrics until the file is fixed. Errors: those of read_config_file(), and after a
 /// reload those of counters_of(), check_web_config(), rules_of_host().
-Result<RunSettings> settings_to_run_with(const Settings& asked, const Host& host,
-                                         const std::optional<FormerRun>& former);
+Result<RunSettings> settings_for_run(const Settings& asked, const Host& host, const std::optional<FormerRun>& former);
 
 }  // namespace slipway::dcgm

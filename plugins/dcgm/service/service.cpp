@@ -52,8 +52,8 @@ constexpr std::chrono::seconds kDriverAgain{1};  // interval of the retry while 
 constexpr std::chrono::seconds kPortAgain{5};
 constexpr std::chrono::seconds kSlowLook{10};  // interval for changes without an event: rules that expire, certificates
 // Shortest time between samples that events cause, and the longest when events keep coming.
-constexpr std::chrono::seconds kEventsApart{1};
-constexpr std::chrono::seconds kEventsApartMost{60};
+constexpr std::chrono::seconds kMinEventInterval{1};
+constexpr std::chrono::seconds kMaxEventInterval{60};
 
 /// Shortest time between two questions: they come with samples, and kubelet allows a hundred a second for all its
 /// clients.
@@ -92,13 +92,13 @@ class DcgmService final : public Service {
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(asked, with_environment(spec, own_environment()));
     for (const std::string& warning : asked.warnings) io.log("warning", warning);
-    if (!asked.taken.empty()) io.log("info", "the environment says it otherwise than the spec: " + joined(asked.taken));
+    if (!asked.taken.empty()) io.log("info", "the environment overrides the spec: " + joined(asked.taken));
     auto read = read_settings(asked.spec);
     if (!read) return blamed_on_variable(read.error(), asked.taken);
     Settings& settings = *read;
     SLIPWAY_CHECK(check_engine(settings, host));
     const Settings as_asked = settings;
-    SLIPWAY_TRY(begin, settings_to_run_with(as_asked, host, former()));
+    SLIPWAY_TRY(begin, settings_for_run(as_asked, host, former()));
     settings = std::move(begin.settings);
     config_problem_ = std::move(begin.problem);
     if (!config_problem_.empty()) io.log("warning", config_problem_);
@@ -132,10 +132,10 @@ class DcgmService final : public Service {
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
-    attribution.on_news([this] { loop_.wake(); });
+    attribution.on_change([this] { loop_.wake(); });
     start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
-      said_quiet_ = false;
+      logged_quiesced_ = false;
       if (files_ && files_->take()) rules_->changed();  // the other files are checked in each pass
       serve(settings, board, io);
       file.update(io);
@@ -157,7 +157,7 @@ class DcgmService final : public Service {
       const bool samples = !due.empty() || (!last_.problem.empty() && begun >= sampled_at_ + kDriverAgain);
       if (samples) {
         attribution.ask();
-        if (!std::exchange(event_sample_, std::nullopt)) event_pause_ = kEventsApart;
+        if (!std::exchange(event_sample_, std::nullopt)) event_pause_ = kMinEventInterval;
         sampled_at_ = begun;
         const bool with_page = page && page->is_due(begun);
         last_ = sampler.sample(counters, {.details = with_page, .due = due});
@@ -193,8 +193,8 @@ class DcgmService final : public Service {
       if (page) board.put_page(page->make(last_, *counters_now(file), pods_and_health(settings), true));
     };
     const auto while_quiet = [&] {
-      if (!std::exchange(said_quiet_, true))
-        io.log("info", "another program has asked for the driver, so NVML is closed until that one is done");
+      if (!std::exchange(logged_quiesced_, true))
+        io.log("info", "another program needs the driver, so NVML stays closed until that program is done");
       show(settings, file, board, true);
     };
     const Status status = loop_.run(stop, io,
@@ -219,8 +219,8 @@ class DcgmService final : public Service {
  private:
   /// State of this process that survives a reload, which runs the service again.
   static std::optional<FormerRun>& former() {
-    static std::optional<FormerRun> of_before;
-    return of_before;
+    static std::optional<FormerRun> former_run;
+    return former_run;
   }
 
   /// Watches the files that are read again when they change; a change wakes the service.
@@ -241,7 +241,7 @@ class DcgmService final : public Service {
     };
     if (event_sample_ || (!news.states && std::ranges::none_of(news.xids, counts))) return;
     event_sample_ = sampled_at_ + event_pause_;
-    event_pause_ = std::min<std::chrono::seconds>(2 * event_pause_, kEventsApartMost);
+    event_pause_ = std::min<std::chrono::seconds>(2 * event_pause_, kMaxEventInterval);
   }
 
   static Schedule::Intervals all_intervals(const Counters& counters, std::chrono::milliseconds interval) {
@@ -295,7 +295,7 @@ class DcgmService final : public Service {
                                .health = health_->watches(*rules_->rules()),
                                .events = events_}) +
                   health_->metrics(settings.node, settings.attribution.old_names),
-              released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample, file));
+              released ? "another program needs the driver, so sampling is paused" : problem_of(sample, file));
   }
 
   void start_engine(const Settings& settings, const Host& host, ServiceIo& io) {
@@ -314,8 +314,7 @@ class DcgmService final : public Service {
     if (last_.entities.empty()) return;
     auto fields = fields_for_engine(counters, last_);
     const bool none = fields.empty();
-    if (none && !engine_is_idle_)
-      io.log("info", "NVML tells all counters on these GPUs, so the DCGM engine is not asked for any");
+    if (none && !engine_is_idle_) io.log("info", "NVML has all counters of these GPUs, so the DCGM engine is not used");
     engine_is_idle_ = none;
     engine_->want(std::move(fields));
   }
@@ -351,7 +350,7 @@ class DcgmService final : public Service {
         if (!state.problem.empty() && health_->of(state.gpu.uuid).empty())
           reasons.push_back(name_of(state) + ": " + state.problem);
     if (!attribution_.pods_problem.empty())
-      reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
+      reasons.push_back("kubelet does not report which pods hold the GPUs: " + attribution_.pods_problem);
     if (!attribution_.jobs_problem.empty())
       reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
     if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
@@ -401,11 +400,11 @@ class DcgmService final : public Service {
                             .known = known_};
     if (settings.systemd_socket) {
       if (worker_sockets() != 1)
-        return Error{.code = ErrorCode::not_found,
-                     .what = "systemd hands over " + std::to_string(worker_sockets()) +
-                             " sockets, and systemd_socket asks for one",
-                     .where = "spec.components.dcgm.systemd_socket",
-                     .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
+        return Error{
+            .code = ErrorCode::not_found,
+            .what = "systemd passed " + std::to_string(worker_sockets()) + " sockets, but systemd_socket needs one",
+            .where = "spec.components.dcgm.systemd_socket",
+            .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
       http.socket = kFirstWorkerSocket;
     }
     return base::HttpListener::start(
@@ -442,7 +441,7 @@ class DcgmService final : public Service {
   Schedule schedule_;
   Clock::time_point sampled_at_;
   std::optional<Clock::time_point> event_sample_;  ///< time of a sample that an event requested
-  std::chrono::seconds event_pause_ = kEventsApart;
+  std::chrono::seconds event_pause_ = kMinEventInterval;
   bool made_page_ = false;
   std::optional<FileWatch> files_;
   std::optional<EnginePoller> engine_;
@@ -455,7 +454,7 @@ class DcgmService final : public Service {
   std::vector<std::string> reported_;
   std::string reported_status_;
   bool reported_ready_ = false;
-  bool said_quiet_ = false;
+  bool logged_quiesced_ = false;
 };
 
 }  // namespace

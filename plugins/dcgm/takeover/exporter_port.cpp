@@ -79,11 +79,11 @@ void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& pl
   if (settings.takes_over)
     for (const std::string& unit : exporters)
       plan.add(stopped_unit(unit))
-          .because("slipway answers Prometheus in its place; `slipway remove dcgm` brings it back");
+          .because("slipway answers Prometheus in its place; `slipway remove dcgm` restores it");
   if (settings.takes_over && settings.engine == "managed")
     for (const std::string& unit : facts.texts(kEngineUnitsFact))
       plan.add(stopped_unit(unit))
-          .because("slipway runs nv-hostengine itself (engine: managed); `slipway remove dcgm` brings it back");
+          .because("slipway runs nv-hostengine itself (engine: managed); `slipway remove dcgm` restores it");
   const std::string holder = facts.text(kPortFact);
   const std::string owner = facts.text(kPortOwnerFact);
   const auto goes = [&](const std::string& unit) {

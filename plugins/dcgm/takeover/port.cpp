@@ -15,7 +15,7 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr std::size_t kMostTable = std::size_t{16} << 20U;
+constexpr std::size_t kMaxTableBytes = std::size_t{16} << 20U;
 constexpr std::size_t kMostFiles = 16384;
 constexpr std::size_t kMostLinks = 50000;    // reading them takes a fraction of a second
 constexpr std::string_view kListens = "0A";  // TCP_LISTEN
@@ -106,7 +106,7 @@ std::string to_text(const PortHolder& holder) {
 
 std::optional<PortHolder> port_holder(const Host& host, const std::string& address, std::uint16_t port) {
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    const auto text = host.read(table, kMostTable);
+    const auto text = host.read(table, kMaxTableBytes);
     if (!text) continue;
     for (const Listener& listener : listeners(*text, port)) {
       if (listener.address != address && !is_everywhere(address) && !is_everywhere(listener.address)) continue;

@@ -13,14 +13,17 @@ CommandTable top_line() {
               "and pods. The values are those of the running service dcgm; without one, it samples by itself. q ends "
               "it. Where standard output is not a terminal, it prints once.",
           .notes = "`slipway dcgm top` is the same.",
-          .options =
-              {{"once", "", "prints once, and ends"},
-               {.name = "output", .value = "text|json", .help = "form of the result; json prints once", .letter = 'o'},
-               {"interval", "TIME", "between two looks: 500ms, 2s (default: 2s)"},
-               {"direct", "", "samples by itself, also where the service runs"},
-               {"service", "ADDRESS:PORT", "of the service (default: where that of the root listens)"},
-               {"root", "DIR", "the root whose service is asked (default: /)"},
-               {"sim", "PROFILE", "of a simulated machine, such as h100x8"}},
+          .options = {{"once", "", "prints once, and ends"},
+                      {.name = "output",
+                       .value = "text|json",
+                       .help = "output format; with json one sample is printed",
+                       .letter = 'o'},
+                      {"interval", "TIME", "time between two samples: 500ms, 2s (default: 2s)"},
+                      {"direct", "", "samples by itself, even where the service runs"},
+                      {"service", "ADDRESS:PORT",
+                       "address of the service (default: where the service of the root listens)"},
+                      {"root", "DIR", "the root whose service is used (default: /)"},
+                      {"sim", "PROFILE", "a simulated machine, such as h100x8"}},
           .examples = {"slipway top", "slipway top --once", "slipway top -o json", "slipway top --sim h100x8"}};
 }
 
@@ -48,12 +51,13 @@ Result<TopOptions> read_top_options(const CommandWords& words, bool draws) {
                         "'");
     options.service = ServicePlace{settings.address, settings.port};
   }
-  if (options.service && options.direct) return line.wrong("--direct asks no service, so it goes with no --service");
+  if (options.service && options.direct)
+    return line.wrong("--direct uses no service, so it cannot be combined with --service");
   if (words.given("root") && (options.service || options.direct || words.given("sim")))
-    return line.wrong("--root says whose service is asked, so it goes with none of --service, --direct and --sim");
+    return line.wrong("--root says whose service is used, so it cannot be combined with --service, --direct or --sim");
   if (words.given("sim") && options.sim.empty()) return line.wrong("--sim needs a profile");
   if (!options.sim.empty() && (options.service || options.direct))
-    return line.wrong("a simulated machine is sampled, so --sim goes with neither --service nor --direct");
+    return line.wrong("--sim samples a simulated machine, so it cannot be combined with --service or --direct");
   return options;
 }
 

@@ -61,7 +61,7 @@ class Sources {
   std::string why_;  ///< why the service is not asked
 };
 
-ScreenLook look_of(bool live) {
+ScreenLook screen_look(bool live) {
   ScreenLook look{.columns = 100, .rows = 0, .utf8 = locale_is_utf8(), .colour = shows_colour(STDOUT_FILENO)};
   const auto size = terminal_size();
   if (size) look.columns = size->columns;
@@ -77,7 +77,7 @@ Result<int> print_once(const TopOptions& options) {
     return 0;
   }
   std::string text;
-  for (const std::string& line : screen_lines(overview, look_of(false), sources.name())) text += line + "\n";
+  for (const std::string& line : screen_lines(overview, screen_look(false), sources.name())) text += line + "\n";
   base::write_standard_output(text);
   return 0;
 }
@@ -99,8 +99,8 @@ Result<int> show_live(const TopOptions& options) {
   std::optional<Error> problem;
   Terminal terminal;
   const auto draw = [&] {
-    if (!last) return terminal.draw(message(problem ? &*problem : nullptr, look_of(true)));
-    terminal.draw(screen_lines(*last, look_of(true), sources.name() + "; q ends it"));
+    if (!last) return terminal.draw(message(problem ? &*problem : nullptr, screen_look(true)));
+    terminal.draw(screen_lines(*last, screen_look(true), sources.name() + "; q ends it"));
   };
   draw();
   Clock::time_point next = Clock::now();

@@ -96,8 +96,8 @@ class ServiceSource final : public OverviewSource {
   /// A TLS server answers plain HTTP with an alert, or closes the connection.
   Error encrypted(bool certain) const {
     return {ErrorCode::denied,
-            "what listens at " + place() + " hangs up on plain HTTP: it " + (certain ? "asks" : "may ask") +
-                " for TLS, which slipway top does not speak",
+            "the server at " + place() + " closes plain HTTP connections: it " +
+                (certain ? "requires" : "may require") + " TLS, which slipway top does not support",
             place(),
             "`slipway top --direct` samples by itself; a browser shows the page of the service",
             {}};

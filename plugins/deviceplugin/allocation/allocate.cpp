@@ -40,7 +40,7 @@ Status check_sharing(const Resource& resource, const std::vector<std::string>& i
                    "ask for one " + resource.name);
   if (sharing.strict_spread && devices < ids.size())
     return refused(std::to_string(ids.size()) + " replicas would be on " + std::to_string(devices) +
-                       " GPUs, and sharing.strictSpread wants each on its own",
+                       " GPUs, but sharing.strictSpread needs a GPU for each",
                    "ask for fewer, or wait until more GPUs have a free replica");
   return {};
 }

@@ -54,13 +54,13 @@ std::set<unsigned> parse_list(std::string_view text, bool& everything) {
 
 XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules)
     : rules_(rules),
-      whole_off_(nvidia::config::names_all(disabled)),
+      all_disabled_(nvidia::config::names_all(disabled)),
       off_(parse_list(disabled, all_off_)),
-      on_(parse_list(enabled, all_on_)) {}
+      on_(parse_list(enabled, all_enabled_)) {}
 
 XidEffect XidFilter::effect(unsigned xid) const {
   const XidEffect effect = rules_.effect(xid);
-  if (all_on_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::until_quiet : effect;
+  if (all_enabled_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::until_quiet : effect;
   return all_off_ || off_.contains(xid) ? XidEffect::none : effect;
 }
 
@@ -124,7 +124,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
       each.answers_again = true;
       constexpr std::string_view kAgain = "it answers again, after: ";
       if (!each.health.text.starts_with(kAgain)) each.health.text = std::string(kAgain) + each.health.text;
-      each.health.remedy = "nothing, if it goes on answering";
+      each.health.remedy = "nothing, if it keeps answering";
     }
     const bool is_reset = each.needs_reset && reports_resets_;
     if (is_over(each, check, now)) end(place, each.answers_again ? "found" : is_reset ? health::kReset : "quiet", now);
@@ -172,7 +172,7 @@ bool HealthBook::is_over(const OpenFault& each, const Check& check, Moment now) 
 }
 
 void HealthBook::driver_gone(const std::string& why, Moment) {
-  driver_gone_ = Health{false, kDriverGone, why, "the service goes on by itself once the driver answers"};
+  driver_gone_ = Health{false, kDriverGone, why, "the service continues by itself once the driver answers"};
   for (auto& [gpu, each] : open_faults_) each.silent = true;
 }
 

@@ -36,14 +36,14 @@ class XidFilter {
   XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules);
   XidEffect effect(unsigned xid) const;
   /// True when "all" is disabled and nothing enabled: every GPU counts as healthy.
-  bool nothing_counts() const { return whole_off_ && !all_on_ && on_.empty(); }
+  bool nothing_counts() const { return all_disabled_ && !all_enabled_ && on_.empty(); }
   const nvidia::health::Rules& rules() const { return rules_; }
 
  private:
   const nvidia::health::Rules& rules_;
-  bool whole_off_ = false;  ///< the word "all"; "xids" leaves the other checks active
+  bool all_disabled_ = false;  ///< the word "all"; "xids" leaves the other checks active
   bool all_off_ = false;
-  bool all_on_ = false;
+  bool all_enabled_ = false;
   std::set<unsigned> off_;
   std::set<unsigned> on_;
 };

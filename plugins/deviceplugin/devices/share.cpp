@@ -73,7 +73,7 @@ void choose_by_count(const Resource& resource, const SharedResource& entry, cons
   if (got < std::min<std::size_t>(count, all))
     choice.missing.push_back({.where = entry.where,
                               .what = std::to_string(got) + " of " + std::to_string(count) + " devices of " +
-                                      resource.name + " can be shared: " + absent.front()->label() + " cannot be asked",
+                                      resource.name + " can be shared: " + absent.front()->label() + " does not answer",
                               .next = "`slipway doctor` says what helps",
                               .is_lost = true});
 }
@@ -91,7 +91,7 @@ void choose_by_name(const Resource& resource, const SharedResource& entry, const
     const std::string what = resource.name + " has no device " + word;
     if (const AbsentGpu* const lost = machine.find_absent(word))
       choice.missing.push_back({.where = entry.where,
-                                .what = what + ": " + lost->label() + " cannot be asked",
+                                .what = what + ": " + lost->label() + " does not answer",
                                 .next = "`slipway doctor` says what helps",
                                 .is_lost = true});
     else
@@ -231,10 +231,9 @@ Status share(const Settings& settings, const std::vector<Gpu>& gpus, const std::
   resources = sharer.take();
   for (const auto& [name, resource] : resources)
     if (resource.ids.size() > kMostReplicas)
-      return wrong(
-          entry_of(sharing, resource),
-          std::to_string(resource.ids.size()) + " replicas of " + name + " are more than kubelet can be told of",
-          "stay at or below " + std::to_string(kMostReplicas) + " on all GPUs together");
+      return wrong(entry_of(sharing, resource),
+                   std::to_string(resource.ids.size()) + " replicas of " + name + " are more than kubelet accepts",
+                   "stay at or below " + std::to_string(kMostReplicas) + " on all GPUs together");
   return {};
 }
 

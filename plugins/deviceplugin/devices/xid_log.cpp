@@ -10,8 +10,7 @@ constexpr std::chrono::minutes kMinute{1};
 
 XidLog::Line line_of(const std::string& place, unsigned number, XidEffect effect, const std::string& more) {
   const bool counts = effect != XidEffect::none;
-  return {counts ? "warning" : "info",
-          place + ": XID " + std::to_string(number) + more + (counts ? "" : ", which does not count")};
+  return {counts ? "warning" : "info", place + ": XID " + std::to_string(number) + more + (counts ? "" : ": ignored")};
 }
 
 }  // namespace

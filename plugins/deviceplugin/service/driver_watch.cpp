@@ -13,7 +13,7 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-constexpr std::chrono::seconds kLookAtRest{10};
+constexpr std::chrono::seconds kQuietLookInterval{10};
 /// Interval while a GPU is unhealthy, since its fault may expire, or if NVML has no events.
 constexpr std::chrono::seconds kLookOften{2};
 constexpr std::chrono::milliseconds kLookAfterEvent{250};  // from one check to the next
@@ -100,7 +100,7 @@ void DriverWatch::find_driver(const std::string& why, Moment now) {
 }
 
 void DriverWatch::report_gone(const std::string& why, Moment now) {
-  if (problem_ != why) log_("warning", "the GPUs cannot be asked: " + why);
+  if (problem_ != why) log_("warning", "the GPUs cannot be queried: " + why);
   problem_ = why;
   book_.driver_gone(why, now);
 }
@@ -171,7 +171,7 @@ void DriverWatch::look_after_event() {
 
 /// Asks each silent GPU two questions, because no event reports that it is back.
 void DriverWatch::ask_silent_gpus(Moment now) {
-  const bool hung_came_back = !hanging_.empty() && nvml_->stuck() == 0;
+  const bool hung_call_returned = !hanging_.empty() && nvml_->stuck() == 0;
   std::vector<unsigned> asked;
   std::ranges::copy_if(silent_again_, std::back_inserter(asked),
                        [this](unsigned index) { return !hanging_.contains(index); });
@@ -181,9 +181,9 @@ void DriverWatch::ask_silent_gpus(Moment now) {
   });
   // A GPU that is gone may answer slowly: at most a tenth of the time is spent on asking.
   next_silent_ = right_now() + std::max<Moment::duration>(kAskSilentGpus, 9 * (right_now() - now));
-  const bool one_is_back =
+  const bool has_recovered_gpu =
       std::ranges::any_of(back, [](const nvml::Answer<bool>& each) { return each.value_or(false); });
-  if (hung_came_back || one_is_back) next_look_ = right_now();
+  if (hung_call_returned || has_recovered_gpu) next_look_ = right_now();
 }
 
 void DriverWatch::look(Moment now) {
@@ -198,7 +198,7 @@ void DriverWatch::look(Moment now) {
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
   next_silent_ = silent_again_.empty() ? Moment::max() : right_now() + kAskSilentGpus;
-  next_look_ = right_now() + kLookAtRest;
+  next_look_ = right_now() + kQuietLookInterval;
   watch_events(*inventory, right_now());
   const bool at_rest = book_.all_well() && silent_again_.empty() && (events_ || gpus_.empty());
   if (!at_rest) next_look_ = std::min<Moment>(next_look_, right_now() + kLookOften);

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kNet{10'000};
 constexpr std::chrono::milliseconds kWithoutWatch{5'000};
 /// While kubelet is about to take a new offer, and as shortest time between two reads: kubelet allows 100 a second for
 /// all its clients, and writes its checkpoint several times per pod.
-constexpr std::chrono::milliseconds kSoonest{100};
+constexpr std::chrono::milliseconds kMinPollInterval{100};
 constexpr std::chrono::seconds kSettleLimit{10};
 
 std::optional<FileWatch> watch_over(const Host& host, const std::vector<std::string>& paths) {
@@ -81,7 +81,7 @@ bool KubeletView::take(KubeletReading seen) {
     allocations_ = std::make_shared<const std::vector<nvidia::kubelet::Allocation>>(std::move(seen.allocations));
   allocatable_ = std::move(seen.allocatable);
   const bool settling = is_settling(Clock::now());
-  changed = changed || std::exchange(told_settling_, settling) != settling;
+  changed = changed || std::exchange(reported_settling_, settling) != settling;
   return changed;
 }
 
@@ -108,7 +108,7 @@ void KubeletView::pause() {
   std::chrono::milliseconds limit = watch_ ? kNet : kWithoutWatch;
   {
     const std::lock_guard lock(mutex_);
-    if (is_settling(begun)) limit = kSoonest;
+    if (is_settling(begun)) limit = kMinPollInterval;
   }
   std::array<pollfd, 2> watched{pollfd{wake_.get(), POLLIN, 0}, pollfd{watch_ ? watch_->fd() : -1, POLLIN, 0}};
   const auto left = [&](std::chrono::milliseconds of) {
@@ -123,7 +123,7 @@ void KubeletView::pause() {
     if (watched[1].revents != 0) files_changed = watch_->take();
   }
   // Changes within a moment are handled by the same read.
-  if (files_changed && left(kSoonest) > 0) (void)::poll(watched.data(), 1, left(kSoonest));
+  if (files_changed && left(kMinPollInterval) > 0) (void)::poll(watched.data(), 1, left(kMinPollInterval));
   std::uint64_t count = 0;
   (void)!::read(wake_.get(), &count, sizeof count);
 }

@@ -73,7 +73,7 @@ class KubeletView {
   Clock::time_point offered_since_;
   Allocations allocations_;
   std::optional<std::map<std::string, long>> allocatable_;
-  bool told_settling_ = false;
+  bool reported_settling_ = false;
   std::jthread thread_;
 };
 

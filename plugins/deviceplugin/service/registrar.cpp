@@ -114,7 +114,7 @@ void Registrar::watch_files() {
     return;
   }
   files_.reset();
-  log("warning", "kubelet's sockets cannot be watched and are looked at four times a second: " + files.error().what);
+  log("warning", "kubelet's sockets cannot be watched, so they are checked four times a second: " + files.error().what);
 }
 
 /// Until something happens.
@@ -140,18 +140,18 @@ void Registrar::wait(Clock::time_point until) {
 }
 
 Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std::stop_token& stop) {
-  if (!lock_->hold()) return stand_by(snapshot);
+  if (!lock_->hold()) return wait_for_lock(snapshot);
   // Gives kubelet time to notice, as end_streams() does, for the streams of a process that has exited.
   const Clock::time_point noticed = other_gone_ + kNotice;
   if (!other_.empty() && Clock::now() < noticed) return noticed;
   other_.clear();
   other_end_.reset();
-  told_lock_ = false;
+  logged_lock_ = false;
   return tick_all(snapshot, stop);
 }
 
 /// Two plugins that serve the same kubelet would take the resources from each other again and again.
-Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
+Registrar::Clock::time_point Registrar::wait_for_lock(const Snapshot& snapshot) {
   end_all();
   for (const auto& [name, resource] : snapshot.resources) {
     if (other_end_) break;
@@ -176,7 +176,7 @@ Registrar::Clock::time_point Registrar::stand_by(const Snapshot& snapshot) {
               " holds the lock of kubelet's folder " + paths_.folder +
               ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)";
   }
-  if (is_stranger && !std::exchange(told_lock_, true)) log("warning", problem);
+  if (is_stranger && !std::exchange(logged_lock_, true)) log("warning", problem);
   std::map<std::string, EndpointStatus> seen;
   for (const auto& [name, resource] : snapshot.resources) seen[name].problem = problem;
   publish(std::move(seen));

@@ -45,7 +45,7 @@ class Registrar {
   void wait(Clock::time_point until);
   Clock::time_point pass(const Snapshot& snapshot, const std::stop_token& stop);
   Clock::time_point tick_all(const Snapshot& snapshot, const std::stop_token& stop);
-  Clock::time_point stand_by(const Snapshot& snapshot);
+  Clock::time_point wait_for_lock(const Snapshot& snapshot);
   void take_paths();
   void end_streams();
   void end_all();
@@ -58,7 +58,7 @@ class Registrar {
   GrpcThread grpc_;
   EndpointPaths paths_;  ///< of the endpoints
   std::optional<PluginLock> lock_;
-  bool told_lock_ = false;  ///< the log has a line that another process holds the lock
+  bool logged_lock_ = false;  ///< the log has a line that another process holds the lock
   std::optional<FileWatch> files_;
   std::map<std::string, std::unique_ptr<Endpoint>> endpoints_;
   std::shared_ptr<const Snapshot> listed_;  ///< the snapshot that lists_ was made from

@@ -103,7 +103,7 @@ class Run {
   }
 
   Status pass() {
-    take_changes_of_files();
+    read_changed_files();
     reread_settings();
     rules_.look(Clock::now());
     const auto rules = rules_.rules();
@@ -114,7 +114,7 @@ class Run {
     specs_.saw(host_, watch_.presence());
     if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
       return Error{.code = ErrorCode::unreachable,
-                   .what = "the GPUs cannot be asked: " + watch_.problem(),
+                   .what = "the GPUs cannot be queried: " + watch_.problem(),
                    .where = "FAIL_ON_INIT_ERROR, or flags.failOnInitError of the configuration",
                    .next = "load the driver; without that setting the service waits for it"};
     show();
@@ -143,7 +143,7 @@ class Run {
     return all;
   }
   Clock::time_point next() const {
-    Clock::time_point due = std::min({next_look_at_all_, watch_.next(), config_.next(), rules_.next()});
+    Clock::time_point due = std::min({next_full_check_, watch_.next(), config_.next(), rules_.next()});
     if (!mps_.at_rest()) due = std::min(due, Clock::now() + kMpsTick);
     return due;
   }
@@ -191,9 +191,9 @@ class Run {
     }
   }
 
-  void take_changes_of_files() {
-    const bool look_at_all = Clock::now() >= next_look_at_all_;
-    if (look_at_all) next_look_at_all_ = Clock::now() + (files_ ? kLookAtAll : kLookUnwatched);
+  void read_changed_files() {
+    const bool look_at_all = Clock::now() >= next_full_check_;
+    if (look_at_all) next_full_check_ = Clock::now() + (files_ ? kLookAtAll : kLookUnwatched);
     const bool changed = files_ && (look_at_all ? files_->look() : files_->take());
     if (look_at_all) watch_.look_soon();
     if (!look_at_all && !changed) return;
@@ -210,7 +210,7 @@ class Run {
                 "the configuration stays as it was: " + config_problem() + " (" + config_.problem()->next + ")");
         return;
       case ConfigWatch::News::changed:
-        io_.log("info", "a changed configuration is in force");
+        io_.log("info", "the changed configuration is used now");
         for (const std::string& warning : settings().warnings) io_.log("warning", warning);
         if (files_) (void)files_->watch(watched_files());  // the nodes of other IMEX channels
     }
@@ -250,7 +250,7 @@ class Run {
     const bool told = snapshot.problem.empty() || snapshot.problem == watch_.problem();
     if (snapshot.problem != problem_ && !told) io_.log("warning", snapshot.problem);
     problem_ = snapshot.problem;
-    if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
+    if (registrar_.board()->publish(std::move(snapshot))) report_changes(*registrar_.board()->now());
     write_state(*registrar_.board()->now());
     if (!reported_ready_) io_.ready();
     reported_ready_ = true;
@@ -269,14 +269,14 @@ class Run {
     yields_ = snapshot.yields;
   }
 
-  void tell_changes(const Snapshot& snapshot) {
+  void report_changes(const Snapshot& snapshot) {
     for (const std::string& note : snapshot.notes)
-      if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
-    told_notes_ = snapshot.notes;
+      if (std::ranges::find(logged_notes_, note) == logged_notes_.end()) io_.log("info", note);
+    logged_notes_ = snapshot.notes;
     for (const Gpu& gpu : snapshot.gpus) {
       const auto health = snapshot.health.find(gpu.uuid);
       const Health fresh = health == snapshot.health.end() ? Health() : health->second;
-      Health& told = told_health_[gpu.uuid];
+      Health& told = reported_health_[gpu.uuid];
       // The loss or return of the driver is logged once, not for each GPU.
       const bool of_all = told.reason == kDriverGone || fresh.reason == kDriverGone;
       if (told != fresh && !of_all && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
@@ -287,7 +287,7 @@ class Run {
   }
 
   /// Memory use changes at every check, so the reported reason is that of the first time.
-  void tell_shortages(const Json& status, std::vector<std::string>& wrong) {
+  void report_shortages(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Shortage& each : memory_shortages(status)) {
       const auto told = shortages_.find(each.uuid);
@@ -299,13 +299,13 @@ class Run {
       }
     }
     for (const auto& [uuid, text] : shortages_)
-      if (!now.contains(uuid)) io_.log("info", uuid + " has memory left again");
+      if (!now.contains(uuid)) io_.log("info", uuid + " has enough free memory again");
     shortages_ = std::move(now);
     for (const auto& [uuid, text] : shortages_) wrong.push_back(text);
   }
 
   /// Reports pods that use a device in another way than it is offered.
-  void tell_conflicts(const Json& status, std::vector<std::string>& wrong) {
+  void report_conflicts(const Json& status, std::vector<std::string>& wrong) {
     std::map<std::string, std::string> now;
     for (const Conflict& each : conflicts_in(status)) {
       std::string& told = now[each.device + " " + each.resource];
@@ -334,8 +334,8 @@ class Run {
     line_ = line;
     std::vector<std::string> wrong = reasons(snapshot, endpoints);
     if (!rules_.problem().empty()) wrong.push_back(rules_.problem());
-    tell_shortages(status, wrong);
-    tell_conflicts(status, wrong);
+    report_shortages(status, wrong);
+    report_conflicts(status, wrong);
     if (wrong != reasons_) io_.reasons(wrong);
     reasons_ = std::move(wrong);
   }
@@ -348,7 +348,7 @@ class Run {
   DriverWatch::Log log_;
   nvidia::health::RulesWatch rules_;
   std::optional<FileWatch> files_;  ///< empty: this user has no inotify instances left
-  Clock::time_point next_look_at_all_ = Clock::now() + kLookAtAll;
+  Clock::time_point next_full_check_ = Clock::now() + kLookAtAll;
   DriverWatch watch_;
   MpsDaemons mps_;
   YieldWatch yield_;
@@ -361,9 +361,9 @@ class Run {
   std::string file_problem_;
   std::string line_;
   std::vector<std::string> reasons_;
-  std::vector<std::string> told_notes_;
+  std::vector<std::string> logged_notes_;
   std::map<std::string, std::string> shortages_;  ///< as last logged, by UUID
-  std::map<std::string, Health> told_health_;
+  std::map<std::string, Health> reported_health_;
   bool first_ = true;
   nvidia::CdiRefresh specs_;
   bool reported_ready_ = false;

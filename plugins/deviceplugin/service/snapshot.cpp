@@ -67,7 +67,7 @@ void offer(const std::vector<AbsentGpu>& absent, Snapshot& snapshot) {
 }  // namespace
 
 std::string absent_text(const AbsentGpu& gpu) {
-  return gpu.label() + " is there, and the driver does not show it: it is not offered";
+  return gpu.label() + " exists, but the driver does not show it, so it is not offered";
 }
 
 std::string repartitioned_text(const Gpu& gpu) {

@@ -21,7 +21,7 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
 /// Returns the files that make_snapshot() reads, for a FileWatch: device nodes, and the record of who manages the GPUs.
 std::vector<std::string> snapshot_files(const Settings& settings, const SnapshotKeys& keys);
 
-/// Returns "GPU 3 (0000:65:00.0) is there, and the driver does not show it: …"
+/// Returns "GPU 3 (0000:65:00.0) exists, but the driver does not show it, …"
 std::string absent_text(const AbsentGpu& gpu);
 
 /// Returns "another program has changed the MIG layout of GPU 3 (0000:65:00.0) …"

@@ -182,7 +182,7 @@ Json status_json(const ShownState& known) {
 std::string metrics_text(const ShownState& known) {
   const Snapshot& snapshot = known.snapshot;
   MetricsText metrics;
-  metrics.begin("slipway_deviceplugin_gpu_healthy", "1 when the GPU may be handed out; `reason` says why not.");
+  metrics.begin("slipway_deviceplugin_gpu_healthy", "1 when the GPU may be allocated; `reason` says why not.");
   for (const Gpu& gpu : snapshot.gpus) {
     const auto found = snapshot.health.find(gpu.uuid);
     const Health health = found == snapshot.health.end() ? Health() : found->second;
@@ -195,7 +195,7 @@ std::string metrics_text(const ShownState& known) {
     metrics.sample({{"resource", name}, {"health", "healthy"}}, healthy);
     metrics.sample({{"resource", name}, {"health", "unhealthy"}}, resource.ids.size() - healthy);
   }
-  metrics.begin("slipway_deviceplugin_registered", "1 when kubelet has taken the resource.");
+  metrics.begin("slipway_deviceplugin_registered", "1 when kubelet has accepted the resource.");
   for (const auto& [name, endpoint] : known.endpoints) metrics.sample({{"resource", name}}, endpoint.registered);
   metrics.begin("slipway_deviceplugin_client_memory_bytes", "GPU memory that a process holds.");
   for (const auto& [uuid, use] : known.clients)

@@ -23,7 +23,7 @@ Status give_up_powers(const std::string& into) {
   // The folder with the packages may belong to another user, and a package's folders may be closed to their owner.
   const base::PowersLeft left = base::take_powers(
       {.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false, .uncharged_memory = false});
-  if (!left.what.empty()) return system_error(left.what, "what reads a Debian package", left.number);
+  if (!left.what.empty()) return system_error(left.what, "the reader of a Debian package", left.number);
   return {};
 }
 
@@ -54,7 +54,7 @@ DebInfo info_from(const std::string& file, const Json& value) {
 }
 
 Error broken(const std::string& what) {
-  return {ErrorCode::corrupt, "what reads a Debian package " + what, {}, "use the packages of Debian", {}};
+  return {ErrorCode::corrupt, "the reader of a Debian package " + what, {}, "use the packages of Debian", {}};
 }
 
 }  // namespace
@@ -65,12 +65,12 @@ Result<Json> in_confined_process(const std::string& into, const std::function<Re
   if (code) return system_error("make the folder", into, code.value());
   SLIPWAY_TRY(line, make_pipe());
   const pid_t child = ::fork();
-  if (child < 0) return system_error("start", "what reads a Debian package", errno);
+  if (child < 0) return system_error("start", "the reader of a Debian package", errno);
   if (child == 0) answer_and_end(line.write.get(), into, work);
   line.write = Fd();
   const ChildResult result =
       await_child({child, std::move(line.read), {}}, {.most_bytes = kMostAnswerBytes, .ends_flood = true});
-  if (result.end == ChildResult::End::flooded) return broken("gave an answer without end");
+  if (result.end == ChildResult::End::flooded) return broken("gave an endless answer");
   if (result.status != 0) return broken("was ended by " + ending_of(result.status));
   const Json answer = parse_foreign(result.output);
   if (!answer.is_object()) return broken("gave no answer");
@@ -87,7 +87,7 @@ Result<DebInfo> read_deb_info_confined(const std::string& file) {
   try {
     return info_from(file, answer);
   } catch (const Json::exception&) {
-    return broken("gave another answer than was asked for");
+    return broken("gave an answer of the wrong form");
   }
 }
 

@@ -46,7 +46,7 @@ std::string reason(archive* of) {
 }
 
 Error no_deb(const std::string& file, const std::string& why) {
-  return {ErrorCode::corrupt, "this is no whole Debian package: " + why, file, "download it again", {}};
+  return {ErrorCode::corrupt, "this is not a complete Debian package: " + why, file, "download it again", {}};
 }
 
 // A tar archive inside an ar archive, both read as a stream.
@@ -170,8 +170,7 @@ class DataCeiling {
     const la_int64_t size = archive_entry_size(entry);
     bytes_ += size > 0 ? std::min(static_cast<std::uint64_t>(size), kMostDataBytes) : 0;
     if (bytes_ > most_bytes_)
-      return beyond(fmt::format("its files take more than {} MiB, and it says of itself that they take less",
-                                most_bytes_ >> 20U));
+      return beyond(fmt::format("its files take more than {} MiB, which is more than it declares", most_bytes_ >> 20U));
     if (++entries_ > kMostDataEntries) return beyond(fmt::format("it has more than {} files", kMostDataEntries));
     return {};
   }

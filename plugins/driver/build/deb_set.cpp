@@ -108,7 +108,7 @@ const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& pac
 
 Error other_version(const DebInfo& headers, const DebInfo& needed, const std::string& wanted) {
   return {ErrorCode::conflict,
-          fmt::format("{} {} belongs to {} {}, and {} {} is there", headers.package, headers.version, needed.package,
+          fmt::format("{} {} needs {} {}, but the folder has {} {}", headers.package, headers.version, needed.package,
                       wanted, needed.package, needed.version),
           needed.file,
           fmt::format("put that one there: `apt-get download {}={}`", needed.package, wanted),

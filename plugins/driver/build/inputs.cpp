@@ -93,7 +93,7 @@ Status check_scratch(const std::string& folder) {
   std::error_code code;
   if (fs::is_directory(folder, code)) return check_writable(folder, "the folder for temporary files", "--scratch DIR");
   return Error{ErrorCode::not_found,
-               "the folder for temporary files is not there",
+               "the folder for temporary files is missing",
                folder,
                "make it, or name another one with --scratch DIR",
                {}};

@@ -32,7 +32,7 @@ Result<KeptBuild> KeptBuild::open(const std::string& parent, const std::string& 
   const bool ours = lock && ::fstat(lock.get(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
   if (!ours)
     return Error{ErrorCode::denied,
-                 "what is compiled would be kept here, and this is not a folder that you alone may write to",
+                 "compiled modules would be kept in this folder, but other users may write to it",
                  folder,
                  "remove it, or name another folder for temporary files: --scratch DIR",
                  {}};

@@ -17,11 +17,11 @@ Status check(const BuildOptions& options) {
   if (options.debs.empty()) return usage_error("--debs DIR is missing: where the driver's Debian packages are");
   if (options.output.empty()) return usage_error("--output LAYOUT is missing: the OCI layout folder to write");
   if (options.kernel.empty() && !options.with_source)
-    return usage_error("--kernel RELEASE is missing (or --with-source, for a source package alone)");
+    return usage_error("--kernel RELEASE is missing (or --with-source, for a source package only)");
   if (options.sign_key.empty() != options.sign_cert.empty())
     return usage_error("--sign-key and --sign-cert belong together");
   if (options.record_failure && !options.with_source)
-    return usage_error("--record-failure needs --with-source: the failure stands with the source package");
+    return usage_error("--record-failure needs --with-source: the failure is recorded with the source package");
   return {};
 }
 
@@ -75,10 +75,10 @@ CommandTable build_line() {
       .usage = "--debs DIR --kernel RELEASE --output LAYOUT [options]",
       .about =
           "Makes a driver package from Debian's files: user space, firmware, and the modules compiled for one kernel. "
-          "A layout that is there already gets the new kernel beside the others; equal layers are stored once.",
+          "An existing layout keeps its kernels and gets the new one; equal layers are stored once.",
       .notes =
           "Modules that were compiled, or the compiler's whole output where that failed, are kept in the folder for "
-          "temporary files until they are packed; the same command takes them up. With -v the compiler's output is "
+          "temporary files until they are packed; the same command uses them. With -v the compiler's output is "
           "shown.\n\nWith SOURCE_DATE_EPOCH set, the same files give the same digests.",
       .options = {{"debs", "DIR", "folder with the .deb files of one driver version, and of the kernel's headers"},
                   {"kernel", "RELEASE", "kernel release to compile for, as `uname -r` prints it"},
@@ -86,16 +86,18 @@ CommandTable build_line() {
                   {"flavour", "open|proprietary",
                    "open (nvidia-open-kernel-dkms, the default) or proprietary (nvidia-kernel-dkms)"},
                   {"with-source", "", "also packs the source, so that other kernels can be compiled at installation"},
-                  {"record-failure", "", "when it does not compile, says so in the package instead of failing"},
+                  {"record-failure", "", "when it does not compile, records that in the package instead of failing"},
                   {"headers", "DIR",
                    "tree with usr/src and lib/modules of the kernel's headers, instead of .deb files"},
                   {"root", "DIR", "root filesystem whose make and compiler are used (default: /)"},
                   {"os", "NAME",
                    "system that the package is for, ID and VERSION_ID of os-release (default: the root's)"},
-                  {"compress", "xz|zstd|none", "of the modules (default: what that system's kmod surely reads)"},
+                  {"compress", "xz|zstd|none",
+                   "compression of the modules (default: one that the system's kmod can certainly read)"},
                   {"sign-key", "FILE", "private key (PEM) that signs the modules, with"},
                   {"sign-cert", "FILE", "its certificate (PEM or DER)"},
-                  {"default-flavour", "open|proprietary", "what `modules: auto` takes in images when no GPU decides"},
+                  {"default-flavour", "open|proprietary",
+                   "the kind of modules that `modules: auto` selects in images, where no GPU decides it"},
                   {"scratch", "DIR", "folder for temporary files, 1 to 2 GB (default: $TMPDIR, or /var/tmp)"}},
       .examples = {"slipway driver build --debs ./debs --kernel 6.1.0-50-amd64 --output ./layout",
                    "slipway driver build --debs ./debs --with-source --output ./layout"}};

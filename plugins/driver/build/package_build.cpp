@@ -188,7 +188,7 @@ Result<KeptBuild> PackageBuild::keep() const {
 Status PackageBuild::compile(const Scratch& scratch, const KeptBuild& kept, const Json& build) {
   SLIPWAY_TRY(identity, identity_of(build));
   if (kept.holds(identity)) {
-    io_.warn(fmt::format("taking up the modules that an earlier run compiled: {}", kept.modules()));
+    io_.warn(fmt::format("using the modules that an earlier run compiled: {}", kept.modules()));
     return {};
   }
   kept.discard();
@@ -305,7 +305,7 @@ Status PackageBuild::run() {
   if (Status packed = pack(scratch); !packed) {
     Error error = std::move(packed).error();
     error.details.emplace_back("kept", kept.folder());
-    error.next += fmt::format("{}then run the same command again: it takes up the compiled modules, which are kept",
+    error.next += fmt::format("{}then run the same command again: it uses the compiled modules, which are kept",
                               error.next.empty() ? "" : "; ");
     return error;
   }

@@ -79,7 +79,7 @@ Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
     const std::string loaded_as = soname.empty() ? name : soname;
     if (!is_file_name(loaded_as))
       return Error{ErrorCode::corrupt,
-                   fmt::format("the library {} wants to be loaded as '{}' (its SONAME), which is not a file name", name,
+                   fmt::format("the library {} has the SONAME '{}', which is not a file name", name,
                                loaded_as.substr(0, kShownBytes)),
                    (folder / name).string(),
                    "use the packages of Debian",

@@ -23,7 +23,7 @@ bool fits_machine(const Package& package, const Wanted& wanted) {
   return package.version == wanted.version && fits_system(package, wanted);
 }
 
-bool gives_modules(const Package& package, const std::string& kernel, const Wanted& wanted) {
+bool has_modules_for(const Package& package, const std::string& kernel, const Wanted& wanted) {
   if (!package.is_source()) return wanted.precompiled != Precompiled::never && package.kernel_release == kernel;
   return wanted.precompiled != Precompiled::require && !package.known_failure(kernel);
 }
@@ -39,8 +39,7 @@ const Package* find(const std::vector<Package>& packages, const Wanted& wanted, 
 // When the root's operating system is unknown, packages for several systems may fit.
 void note_unknown_os(const Package& package, const Wanted& wanted, Choice& choice) {
   if (!wanted.os.empty() || package.os.empty()) return;
-  choice.notes.push_back(
-      fmt::format("the root does not say which system it is; taking the package for {}", package.os));
+  choice.notes.push_back(fmt::format("the root's distribution is unknown; using the package for {}", package.os));
 }
 
 void note_second_choice(const Package& package, const Wanted& wanted, Choice& choice) {
@@ -60,7 +59,7 @@ Choice choice_of(const Package& package, const Wanted& wanted) {
 
 Error needs_catalogue(const Wanted& wanted) {
   return {ErrorCode::needs_catalogue,
-          fmt::format("the lock does not say which driver package kernel {} gets", wanted.kernel_release),
+          fmt::format("the lock has no driver package for kernel {}", wanted.kernel_release),
           wanted.source,
           "let this host reach the source once, so that the lock can be written",
           {}};
@@ -102,7 +101,8 @@ std::vector<std::string> kernels_with_package(const std::vector<std::string>& ke
   std::vector<std::string> with;
   std::ranges::copy_if(kernels, std::back_inserter(with), [&](const std::string& kernel) {
     const bool is_read = std::ranges::any_of(packages, [&](const Package& package) {
-      return allowed.allows(package.version) && fits_system(package, wanted) && gives_modules(package, kernel, wanted);
+      return allowed.allows(package.version) && fits_system(package, wanted) &&
+             has_modules_for(package, kernel, wanted);
     });
     // For a package that was not read, the tag has the kernel.
     return is_read || std::ranges::any_of(catalogue.unread, [&](const std::string& tag) {

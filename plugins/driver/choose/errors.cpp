@@ -69,7 +69,7 @@ std::string other_kernel(const std::string& release) {
       release);
 }
 
-std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted, const std::string& first) {
+std::string edit_remedies(const std::vector<Package>& packages, const Wanted& wanted, const std::string& first) {
   std::string text = first;
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
     text += (text.empty() ? "" : ", or ") + other_kernel(kernels.front());
@@ -78,7 +78,7 @@ std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted,
 
 }  // namespace
 
-void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
+void add_existing_packages(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
   std::map<std::string, std::vector<std::string>> kernels;
   for (const auto& package : packages) {
     auto& list = kernels[package_target_text(package)];
@@ -122,11 +122,11 @@ Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted
   Error error{ErrorCode::not_found,
               fmt::format("{} has no driver {}", wanted.source, wanted.version),
               kVersionKey,
-              fmt::format("write version: \"{}\", the nearest that is there, or build a package of {} with "
+              fmt::format("write version: \"{}\", the nearest existing one, or build a package of {} with "
                           "`slipway driver build`",
                           versions.front(), wanted.version),
               {{"versions", first_few(versions, kShownNames)}}};
-  add_what_is_there(of_versions(packages, told), wanted, error);
+  add_existing_packages(of_versions(packages, told), wanted, error);
   return error;
 }
 
@@ -138,7 +138,7 @@ Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted
               "allow another version, or " + build_hint(wanted),
               {}};
   for (const auto& reason : reasons) error.details.emplace_back("tried", reason);
-  add_what_is_there(of_versions(packages, told), wanted, error);
+  add_existing_packages(of_versions(packages, told), wanted, error);
   return error;
 }
 
@@ -148,12 +148,12 @@ Error no_package(const std::vector<Package>& packages, const Wanted& wanted, con
               kSourceKey,
               {},
               {{"asked", fmt::format("in {} for {}", wanted.source, looked_for(wanted))}}};
-  add_what_is_there(packages, wanted, error);
+  add_existing_packages(packages, wanted, error);
   if (source != nullptr)
-    error.details.emplace_back("found", "a source package of it, which precompiled: require forbids to compile");
+    error.details.emplace_back("found", "a source package of it, but `precompiled: require` forbids compiling it");
   else if (wanted.precompiled == Precompiled::never)
-    error.details.emplace_back("found", "no source package that fits, which precompiled: never asks for");
-  error.next = ways_out(packages, wanted, source != nullptr ? "allow compiling with precompiled: prefer" : "");
+    error.details.emplace_back("found", "no matching source package, which `precompiled: never` requires");
+  error.next = edit_remedies(packages, wanted, source != nullptr ? "allow compiling with `precompiled: prefer`" : "");
   return error;
 }
 
@@ -164,7 +164,7 @@ Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& w
               {},
               {{"asked", fmt::format("in {} for {}", wanted.source, looked_for(wanted))}}};
   if (!failure.empty()) error.details.emplace_back("compiler", failure);
-  add_what_is_there(packages, wanted, error);
+  add_existing_packages(packages, wanted, error);
   error.next = "use a driver version that supports this kernel";
   if (const auto kernels = kernels_that_fit(packages, wanted); !kernels.empty())
     error.next += ", or " + other_kernel(kernels.front());

@@ -27,6 +27,6 @@ Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& w
 std::string nearest_kernels(const std::vector<Package>& packages, const Wanted& wanted);
 
 /// Adds a "found" line for each kind of package, the kernels nearest to the wanted one first.
-void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
+void add_existing_packages(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
 
 }  // namespace slipway::driver

@@ -72,7 +72,7 @@ struct Attempt {
   Error error;
 };
 
-std::string passed_over(const Attempt& attempt) {
+std::string skipped_text(const Attempt& attempt) {
   return fmt::format("{} is passed over: {}", attempt.version, attempt.error.what);
 }
 
@@ -107,7 +107,7 @@ std::vector<std::string> why(const VersionConstraint& constraint, const std::str
   if (constraint.is_exact()) return {};
   std::vector<std::string> notes{fmt::format("version: {} takes {}{}", constraint.text(), version,
                                              listed ? ", the newest that fits" : ", which the lock pins")};
-  for (const auto& attempt : failed) notes.push_back(passed_over(attempt));
+  for (const auto& attempt : failed) notes.push_back(skipped_text(attempt));
   return notes;
 }
 

@@ -17,7 +17,7 @@ Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   const HostFacts facts = read_host_facts(host, kernels, settings ? settings->parameters : ParameterValues{});
   if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
   if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices");
-  if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is handed to virtual machines (vfio)");
+  if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is assigned to virtual machines (vfio)");
   return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
 }
 

@@ -49,7 +49,7 @@ Result<std::vector<std::string>> installed(const Host& host) {
   auto releases = host.installed_kernels();
   if (!releases.empty()) return releases;
   return Error{ErrorCode::not_found,
-               "there is no kernel in the root that could get the driver's modules",
+               "there is no kernel in the root to install the driver's modules for",
                "/lib/modules",
                "install a kernel there, or name its release with --kernel RELEASE",
                {}};

@@ -50,7 +50,7 @@ std::string remedy_for_kernel(const HostFacts& facts, const std::string& release
   constexpr const char* kElse = "make one with `slipway driver build`, or stay on a kernel that has one";
   const auto wanted = facts.kernel_releases();
   if (facts.installed && std::ranges::count(facts.installed->without, release) != 0)
-    return fmt::format("there was no package for it: {}; `slipway apply` then takes that", kElse);
+    return fmt::format("there was no package for it: {}; `slipway apply` then uses it", kElse);
   if (facts.kernels_chosen && std::ranges::count(wanted, release) != 0)
     return fmt::format(
         "run `slipway apply`: the spec has modules for this kernel too; if there is no package for it, {}", kElse);
@@ -91,7 +91,7 @@ void check_builds(const Host& host, const std::string& release, Findings& findin
   }
   if (wrong.empty()) return;
   findings.fail("driver.other-kernel", fmt::format("built for another kernel: {}", fmt::join(wrong, "; ")),
-                fmt::format("remove these files and run `depmod {}`, or build them anew for this kernel", release));
+                fmt::format("remove these files and run `depmod {}`, or build them again for this kernel", release));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void diagnose_signatures(const std::vector<std::string>& log, bool with_secure_b
     if (is_of_the_driver(line) && has(line, "module verification failed"))
       return findings.add({Finding::Status::warning, "driver.signature",
                            "the modules are not signed with a key that the kernel trusts; it loaded them all the same",
-                           "nothing now; where Secure Boot is switched on, they have to be signed first"});
+                           "nothing now; if you switch Secure Boot on, sign them first"});
 }
 
 void diagnose_version_magic(const std::vector<std::string>& log, Findings& findings) {
@@ -146,8 +146,8 @@ void diagnose_switches(const std::vector<std::string>& log, Findings& findings) 
                               last.address, times == 1 ? "once" : fmt::format("{} times", times), last.text),
                   last.fatal
                       ? "drain the node, and reset all GPUs and NVSwitches together (`slipway pause -- nvidia-smi "
-                        "-r`) or reboot; if it comes back, have the switch looked at"
-                      : "nothing now; where jobs fail or it comes again, look at the log of Fabric Manager "
+                        "-r`) or reboot; if it comes back, have the switch checked"
+                      : "nothing now; if jobs fail or it happens again, look at the log of Fabric Manager "
                         "(`journalctl -u nvidia-fabricmanager`)"});
   }
 }

@@ -20,7 +20,7 @@ void diagnose_both(const HostFacts& facts, Findings& findings) {
     if (std::ranges::count(remedies, trace.remove) == 0) remedies.push_back(trace.remove);
   }
   findings.fail("driver.two-drivers",
-                fmt::format("besides slipway's driver {} there is another one: {}", facts.installed->version,
+                fmt::format("there is another driver beside slipway's driver {}: {}", facts.installed->version,
                             fmt::join(found, "; ")),
                 fmt::format("keep one of them: {}", fmt::join(remedies, "; ")));
 }

@@ -129,7 +129,8 @@ std::string to_text(const RootKernels& root) {
     if (!kernel.is_there) text += "    it is not in /lib/modules\n";
     if (!kernel.text.empty()) text += "    " + kernel.text + "\n";
   }
-  if (root.next.release.empty()) return text + fmt::format("Which boots next cannot be told: {}.\n", root.next.how);
+  if (root.next.release.empty())
+    return text + fmt::format("The kernel of the next boot is not known: {}.\n", root.next.how);
   text += fmt::format("Boots next: {} ({}).\n", root.next.release, root.next.how);
   const bool bare = std::ranges::any_of(root.kernels, [&](const KernelState& kernel) {
     return kernel.release == root.next.release && kernel.modules == "none";
@@ -141,10 +142,10 @@ std::string to_text(const RootKernels& root) {
 CommandTable kernels_line() {
   return {.call = "slipway driver kernels",
           .about =
-              "Lists the kernels of a root: which have modules of the driver that slipway installed, which one "
+              "Lists the kernels of a root: which of them have modules of the driver that slipway installed, which one "
               "runs, and which boots next, as far as the boot loader's files tell.",
           .options = {{"root", "DIR", "root filesystem to look at (default: this machine)"},
-                      {"output", "text|json", "form of the list (default: text)", 'o'}},
+                      {"output", "text|json", "format of the list (default: text)", 'o'}},
           .examples = {"slipway driver kernels", "slipway driver kernels --root ./root -o json"}};
 }
 

@@ -28,7 +28,8 @@ Result<std::vector<std::string>> names_in(const Json& object, const char* member
   if (found == object.end()) return names;
   if (!found->is_array()) return malformed(member, "is not a list");
   for (const Json& name : *found) {
-    if (!name.is_string() || !is_plain_name(name.get<std::string>())) return malformed(member, "holds no plain names");
+    if (!name.is_string() || !is_plain_name(name.get<std::string>()))
+      return malformed(member, "contains names that are not plain");
     names.push_back(name);
   }
   return names;

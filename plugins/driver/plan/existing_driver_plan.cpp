@@ -49,11 +49,11 @@ Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& tr
 
 Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& traces) {
   const auto versions = versions_of(traces);
-  std::string why = "and its version cannot be told";
-  if (versions.size() > 1) why = fmt::format("and it is a mix of {}", fmt::join(versions, " and "));
+  std::string why = "but its version is not known";
+  if (versions.size() > 1) why = fmt::format("but it is a mix of {}", fmt::join(versions, " and "));
   if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version.text());
   Error error{ErrorCode::conflict,
-              fmt::format("the NVIDIA driver that is there is to be kept, {}", why),
+              fmt::format("the spec keeps the existing NVIDIA driver, {}", why),
               "spec.components.driver.existing = keep",
               {},
               {}};
@@ -73,14 +73,14 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
   if (!agrees) return cannot_keep(settings, facts.existing);
   Plan plan;
   plan.note(
-      fmt::format("driver {} that is there is kept as it is ({}); slipway loads it and makes its nodes, and installs "
+      fmt::format("the existing driver {} is kept ({}); slipway loads it and makes its nodes, and installs "
                   "nothing",
                   *versions.begin(), facts.existing.front().what));
   if (!settings.parameters.empty())
     plan.note("existing: keep: the parameters are not applied, they belong to its owner");
   if (facts.kernels_chosen)
     plan.note(
-        "existing: keep: the chosen kernels get no modules from slipway; the modules belong to the driver's owner");
+        "slipway installs no modules for the chosen kernels, because `existing: keep` leaves the driver to its owner");
   if (const auto fault = fabric_manager_fault(facts, *versions.begin()); !fault.empty())
     plan.note(fmt::format("{}: {}", fault, fabric_manager_remedy(*versions.begin())));
   add_live_actions(settings, facts, target, *versions.begin(), plan);

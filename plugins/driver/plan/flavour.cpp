@@ -35,7 +35,7 @@ Result<FlavourPlan> explicit_flavour(nvidia::Flavour wanted, const std::vector<n
   if (gpus.empty() || plan.notes.size() < gpus.size()) return plan;
   Error error{
       ErrorCode::unsupported,
-      fmt::format("the {} modules of driver branch {} drive none of the GPUs", nvidia::to_string(wanted), branch),
+      fmt::format("the {} modules of driver branch {} support none of the GPUs", nvidia::to_string(wanted), branch),
       kModulesKey,
       "write modules: auto, or choose another driver version",
       {}};
@@ -68,7 +68,7 @@ Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
   return Error{ErrorCode::invalid,
                "modules: auto cannot be decided: no GPU can be seen, and the source has both flavours",
                kModulesKey,
-               "say what the machine will have, for example gpus: [H100], or write modules: open",
+               "name the GPUs that the machine will have, for example gpus: [H100], or write modules: open",
                {}};
 }
 

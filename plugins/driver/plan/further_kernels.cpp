@@ -33,7 +33,7 @@ Result<KernelModules> modules_for(const Settings& settings, const HostFacts& fac
     return modules;
   }
   Error error = std::move(modules).error();
-  if (choice.compile) add_what_is_there(packages, wanted, error);
+  if (choice.compile) add_existing_packages(packages, wanted, error);
   return error;
 }
 

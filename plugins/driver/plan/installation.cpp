@@ -46,7 +46,7 @@ Status check_build_tools(const HostFacts& facts, const KernelFacts& of, const st
                  {}};
   if (!facts.has_make) return cannot_compile(why + "and there is no make", "/usr/bin/make", next);
   if (of.compiler.empty())
-    return cannot_compile(why + fmt::format("and its compiler {} is not there", compiler_program(of.headers->compiler)),
+    return cannot_compile(why + fmt::format("and its compiler {} is missing", compiler_program(of.headers->compiler)),
                           "/usr/bin", next);
   return {};
 }

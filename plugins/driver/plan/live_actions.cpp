@@ -23,7 +23,7 @@ std::vector<unsigned> gpu_minors(const HostFacts& facts) {
 
 void add_nodes(const Settings& settings, const HostFacts& facts, const std::vector<std::string>& modules, Plan& plan) {
   if (nodes_are_left_alone(settings.parameters)) {
-    plan.note("NVreg_ModifyDeviceFiles=0: the device nodes are yours to make");
+    plan.note("NVreg_ModifyDeviceFiles=0: you have to make the device nodes");
     return;
   }
   const unsigned mode = device_file_mode(settings.parameters, nvidia::kNodeMode);

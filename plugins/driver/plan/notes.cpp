@@ -15,7 +15,7 @@ void note_later_options(const Settings& settings, const ModprobeLine& line, Plan
   for (const auto& [name, value] : options_in(line.rest)) {
     const auto ours = wanted->second.find(name);
     if (ours == wanted->second.end() || same_value(ours->second, value)) continue;
-    plan.note(fmt::format("{} sets {} of {} to {} later, and the last one counts: the spec's {} has no effect",
+    plan.note(fmt::format("{} sets {} of {} to {} later, and the last value is used: the spec's {} has no effect",
                           line.where, name, line.module, value, ours->second));
   }
 }
@@ -36,8 +36,9 @@ void note_loaded_parameters(const Settings& settings, const HostFacts& facts, co
   for (const auto& [module, values] : facts.loaded_parameters)
     for (const auto& [name, is] : values)
       if (const auto& wanted = settings.parameters.at(module).at(name); !same_value(wanted, is))
-        plan.note(fmt::format("{} is loaded with {}={}; {} counts from the next load on, at the latest after a reboot",
-                              module, name, is, wanted));
+        plan.note(fmt::format(
+            "{} is loaded with {}={}; {} takes effect when the module is loaded next, at the latest after a reboot",
+            module, name, is, wanted));
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ Status check_modprobe(const Settings& settings, const HostFacts& facts) {
     error.what = fmt::format("the module {} cannot be loaded: '{}'", line.module, line.text());
     error.where = line.where;
     error.next = line.command == "module_blacklist"
-                     ? "take the name out of module_blacklist= in the boot loader's configuration, then reboot"
+                     ? "remove the name from module_blacklist= in the boot loader's configuration, then reboot"
                      : "delete that line; or leave the module out of spec.components.driver.load";
   }
   return error.what.empty() ? Status{} : Status(std::move(error));

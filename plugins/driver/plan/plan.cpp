@@ -24,7 +24,7 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   if (!target.kernel_release.empty()) return target.kernel_release;
   if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
   return Error{ErrorCode::not_found,
-               "it could not be told which kernel the driver is for",
+               "slipway cannot tell which kernel the driver is for",
                "/lib/modules",
                "name it: --kernel RELEASE",
                {}};
@@ -77,7 +77,7 @@ Status check_kernel_keys(const Settings& settings, const HostFacts& facts) {
   return Error{ErrorCode::invalid,
                "kernel_without_package: note has no effect: one kernel is planned for, and that one needs a package",
                "spec.components.driver.kernel_without_package",
-               "leave it out, or say which kernels get modules besides it: kernels: all",
+               "leave it out, or name the kernels that get modules as well: kernels: all",
                {}};
 }
 
@@ -143,7 +143,7 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
     return FittedVersion{std::move(flavour), std::move(choice), std::move(*installation)};
   }
   Error error = std::move(installation).error();
-  if (choice.compile) add_what_is_there(packages, wanted, error);
+  if (choice.compile) add_existing_packages(packages, wanted, error);
   return error;
 }
 
@@ -151,7 +151,7 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
 Error with_kernel_rule(const Settings& settings, const std::string& kernel_release, Error error) {
   if (settings.note_missing_package && error.code != ErrorCode::needs_catalogue)
     error.details.emplace_back("key",
-                               fmt::format("kernel_without_package: note does not count for {}: the newest of the "
+                               fmt::format("kernel_without_package: note does not apply to {}: the newest of the "
                                            "kernels always needs modules",
                                            kernel_release));
   return error;

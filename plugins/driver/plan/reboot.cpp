@@ -27,7 +27,7 @@ Action make(Json data, std::string summary) {
                                         .inverse = {{"awaits", kNothing}},
                                         .irreversible = {},
                                         .summary = std::move(summary),
-                                        .removal_summary = "wait for no reboot any more",
+                                        .removal_summary = "stop waiting for a reboot",
                                         .lost_at_boot = true});
   Json waiting = reboot.json();
   waiting["only_waits"] = true;  // it changes nothing, so nothing waits for missing hardware
@@ -79,7 +79,7 @@ Result<Outcome> apply_reboot(const Action& action, const Host& host) {
   return Outcome::reboot_required(fmt::format(
       "the kernel's own driver ({}) holds {} at {}; {}", kernel_driver_module(gpu->driver), gpu->name, gpu->address,
       blacklisted ? "it is blacklisted from the next boot on"
-                  : "blacklist_nouveau: false leaves it to you to keep it away"));
+                  : "with blacklist_nouveau: false, you have to keep it away yourself"));
 }
 
 }  // namespace slipway::driver

@@ -29,8 +29,8 @@ void verify_parameters(const Settings& settings, const HostFacts& facts, Finding
     findings.pass("driver.parameters", fmt::format("{} parameters of loaded modules are as in the spec", count));
   else
     findings.warning("driver.parameters", fmt::format("{}", fmt::join(other, "; ")),
-                     "reboot, so that the modules are loaded with the spec's; if that is not enough, `slipway plan` "
-                     "names the file in modprobe.d that sets them later");
+                     "reboot, so that the modules are loaded with the spec's parameters; if they still differ, "
+                     "`slipway plan` names the file in modprobe.d that overrides them");
 }
 
 }  // namespace slipway::driver

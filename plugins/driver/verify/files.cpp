@@ -111,10 +111,10 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
     const auto present = host.installed_kernels();
     if (!host.exists(folder) && host.exists("/usr" + folder)) {
       commands.emplace_back(
-          "make /lib a link to usr/lib, since depmod and modprobe look for modules in /lib/modules alone");
+          "make /lib a link to usr/lib, since depmod and modprobe look for modules only in /lib/modules");
     } else if (std::ranges::count(present, kernel.release) == 0) {
       commands.push_back(
-          fmt::format("install kernel {} again, which is gone, or take it out of `kernels` in the spec if "
+          fmt::format("install kernel {} again, which is gone, or remove it from `kernels` in the spec if "
                       "that names it, and run `slipway apply`",
                       kernel.release));
       continue;

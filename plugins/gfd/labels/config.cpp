@@ -71,7 +71,7 @@ Status check_paths_of_process(const Spec& spec, const Environment& environment) 
     const char* const value = environment(name);
     const bool is_set = value != nullptr && *value != '\0';
     if (!is_set || spec.has(key) || (of_spec.is_object() && of_spec.contains(name))) continue;
-    return wrong(std::string(name) + " is set for the service alone, whose unit may not use that path",
+    return wrong(std::string(name) + " is set only for the service, but its unit may not use that path",
                  "environment." + std::string(name), std::string("unset it, and write ") + key + " in the spec's gfd");
   }
   return {};

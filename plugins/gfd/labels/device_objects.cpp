@@ -19,7 +19,7 @@ std::string object_name(std::string text) {
   return text;
 }
 
-/// JSON is YAML too: quoting keeps a text a text for every reader.
+/// Quotes as in JSON, which is YAML too, so that a string remains a string.
 std::string quoted(const Json& value) { return canonical(value); }
 
 }  // namespace

@@ -19,7 +19,8 @@ Result<std::vector<std::string>> version_fields(const std::string& version) {
   auto fields = split(version, '.');
   if (fields.size() == 2) fields.emplace_back();
   if (fields.size() == 3) return fields;
-  return Error{.code = ErrorCode::io, .what = "the driver's version '" + version + "' has not the form X.Y or X.Y.Z"};
+  return Error{.code = ErrorCode::io,
+               .what = "the driver's version '" + version + "' does not have the form X.Y or X.Y.Z"};
 }
 
 Status add_versions(const Snapshot& snapshot, Labels& labels) {

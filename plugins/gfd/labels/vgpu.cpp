@@ -70,7 +70,7 @@ Result<std::optional<VgpuHost>> read_vgpu_record(const ConfigSpace& space) {
     at += length;
   }
   return Error{.code = ErrorCode::invalid,
-               .what = "a vGPU does not say which driver its host runs",
+               .what = "a vGPU does not report the driver of its host",
                .next = "update the vGPU manager on the host"};
 }
 

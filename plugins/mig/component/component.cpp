@@ -75,7 +75,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
   const auto manager = running_manager(host);
   if (!manager) return;
   if (yields)
-    facts.set("yields", manager_text(*manager) + " is there" + kLeftToIt);
+    facts.set("yields", manager_text(*manager) + " is present" + kLeftToIt);
   else
     facts.set("problem", to_json(other_manager_error(*manager, to_string(settings.other_manager))));
 }
@@ -84,7 +84,7 @@ void look_for_other_manager(const Settings& settings, const Host& host, Facts& f
 Error of_key(const std::string& key, Error error) {
   error.where = "spec.components.mig." + key;
   if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component creates the file
-  if (error.next.empty()) error.next = "name a file that is there in the host's root, or put it there";
+  if (error.next.empty()) error.next = "name an existing file in the host's root, or create it";
   return error;
 }
 
@@ -233,7 +233,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (!settings.state_file.empty())
     plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   for (const std::string& address : facts.texts("lost"))
-    plan.note("the driver does not show the GPU at " + address + ", so its layout is left as it is");
+    plan.note("the driver does not list the GPU at " + address + ", so its layout is left as it is");
   if (!intents.gpus.empty())
     plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
   else if (!intents.lost.empty() || !facts.texts("lost").empty())
@@ -273,15 +273,15 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
       facts.has("problem") ? Result<Intents>(error_from_json(facts.value("problem"))) : intents_from(settings, facts);
   if (!intents) {
     const Error& error = intents.error();
-    const bool names_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
-    findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next,
+    const bool has_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
+    findings.fail("mig.layout", (has_place ? "" : error.where + ": ") + error.what, error.next,
                   nvidia::nvml_cause(error.what));
     return findings;
   }
   constexpr const char* kLostRemedy = "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
   if (const auto lost = facts.texts("lost"); !lost.empty())
     findings.fail("mig.layout",
-                  "the driver does not show the GPU at " + listed(lost, "and") + ", so its layout is not known",
+                  "the driver does not list the GPU at " + listed(lost, "and") + ", so its layout is not known",
                   kLostRemedy, nvidia::lost_gpu_cause(lost.front()));
   for (const std::string& lost : intents->lost)
     findings.fail("mig.layout", "the driver cannot reach " + lost + ", so its layout is not known",
@@ -295,9 +295,9 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   }
   for (const std::string& each : intents->idle)
     findings.add({Finding::Status::warning, "mig.config", each,
-                  "take it out of the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
+                  "remove it from the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
   if (intents->gpus.empty()) {
-    if (intents->lost.empty()) findings.not_exercised("mig.layout", config_name(settings) + " takes no GPU here");
+    if (intents->lost.empty()) findings.not_exercised("mig.layout", config_name(settings) + " selects no GPU here");
     return findings;
   }
   findings.expect("mig.layout", others.empty(),

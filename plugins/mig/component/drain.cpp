@@ -134,9 +134,9 @@ std::vector<std::vector<drain::DeviceHolder>> GpuDrains::find(nvml::Nvml& nvml) 
   return find_holders(nvml, host_, gpus, ask_kubelet(host_, kubelet_socket_));
 }
 
-std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> of_changing) const {
+std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> changing_outcomes) const {
   std::vector<Outcome> outcomes;
-  auto next = of_changing.begin();
+  auto next = changing_outcomes.begin();
   for (const GpuDrain& each : all_) outcomes.push_back(each.holds() ? Outcome::already_done() : std::move(*next++));
   return outcomes;
 }
@@ -201,7 +201,7 @@ Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, 
       free.push_back(intent.gpu.index);
   if (waits(settings.drain) && !found.empty() && !free.empty())
     notes.push_back("GPU " + ranges_text(free) + (free.size() == 1 ? " changes" : " change") +
-                    " first, and nothing takes that back when a deadline passes");
+                    " first, and stays changed when the deadline passes");
   return notes;
 }
 
@@ -219,9 +219,8 @@ Status find_in_use(nvml::Nvml& nvml, const Host& host, const Settings& settings,
   for (const Intent& intent : intents)
     if (intent.holds()) settled.push_back(intent.gpu.index);
   if (std::string others = have_layouts(settled); !others.empty()) texts.push_back(std::move(others));
-  findings.add(
-      {Finding::Status::warning, "mig.in-use", joined(texts, "; "),
-       drain::how_to_end(all) + ", then run `slipway apply`; the key drain says what else may be done about it"});
+  findings.add({Finding::Status::warning, "mig.in-use", joined(texts, "; "),
+                drain::how_to_end(all) + ", then run `slipway apply`; the key drain offers other policies"});
   return {};
 }
 

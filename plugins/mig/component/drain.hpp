@@ -60,7 +60,7 @@ class GpuDrains {
   /// Returns the GPUs that have to change.
   std::vector<const GpuDrain*> changing() const;
   std::vector<std::vector<nvidia::drain::DeviceHolder>> find(nvidia::nvml::Nvml& nvml) const;
-  std::vector<Outcome> with_others(std::vector<Outcome> of_changing) const;
+  std::vector<Outcome> with_others(std::vector<Outcome> changing_outcomes) const;
 
   const Host& host_;
   std::vector<GpuDrain> all_;

@@ -64,7 +64,7 @@ Result<std::optional<std::string>> config_of_labels(std::string_view text, const
       return wrong("'" + std::string(label) + "' is not the label that names the config, nvidia.com/mig.config", file,
                    number);
     if (label != kConfigLabel) continue;
-    if (is_there) return wrong("the label nvidia.com/mig.config is there twice", file, number);
+    if (is_there) return wrong("the label nvidia.com/mig.config appears twice", file, number);
     is_there = true;
     const std::string_view value = without_quotes(line.substr(equals + 1));
     if (value.empty()) continue;
@@ -99,9 +99,9 @@ Status check_state_file(const Host& host, const std::string& file) {
   const auto text = host.read(file, kLongestStateFile);
   if (text && (text->empty() || text->starts_with(std::string(kStateLabel) + "="))) return {};
   return Error{.code = ErrorCode::conflict,
-               .what = file + " has something else than the state of the MIG layouts, which would be lost",
+               .what = file + " contains something other than the state of the MIG layouts, which would be overwritten",
                .where = "spec.components.mig.state_file",
-               .next = "name a file that is not there yet"};
+               .next = "name a file that does not exist yet"};
 }
 
 Status write_state(const Host& host, const std::string& file, const std::string& state) {

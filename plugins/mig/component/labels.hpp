@@ -15,7 +15,7 @@ namespace slipway::mig {
 
 /// The value of nvidia.com/mig.config in a file of labels: lines KEY=VALUE as node-feature-discovery's feature files
 /// have them, or KEY="VALUE" as the downward API writes them; lines that begin with # do not count. Nothing: it is not
-/// among them, or empty. Errors: `invalid` a line is not a label, or the label is there twice.
+/// among them, or empty. Errors: `invalid` a line is not a label, or the label appears twice.
 Result<std::optional<std::string>> config_of_labels(std::string_view text, const std::string& file);
 
 /// States of a node in nvidia-mig-manager's label.

@@ -120,15 +120,15 @@ Outcome together(const std::vector<Outcome>& outcomes, const std::string& settle
     if (!each.reason.empty()) reasons.push_back(each.reason);
     all.holders.insert(all.holders.end(), each.holders.begin(), each.holders.end());
   }
-  if (all.kind == Kind::waiting && !settled.empty()) reasons.push_back(settled + ", which nothing takes back");
+  if (all.kind == Kind::waiting && !settled.empty()) reasons.push_back(settled + ", which cannot be undone");
   all.reason = joined(reasons, "; ");
   return all;
 }
 
-/// Where one has waited for too long: others were changed before.
+/// Returns the error of a change that waited too long; `settled` names GPUs that were changed before.
 Error refused(Error error, const LayoutsData& data, const nvidia::drain::Settings& drain, const std::string& settled) {
   if (error.code == ErrorCode::busy && error.where.empty()) error.where = data.key;
-  if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
+  if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which cannot be undone");
   return error;
 }
 
@@ -231,7 +231,7 @@ Action layouts_at_boot(const Settings& settings) {
   return action::custom({.name = kName,
                          .data = {{"config", settings.config}},
                          .inverse = nullptr,
-                         .irreversible = "the layout of a GPU stays when the component leaves",
+                         .irreversible = "the layout of a GPU stays when the component is removed",
                          .summary = "partition the GPUs by " + config_name(settings),
                          .stays = true,
                          .removal_summary = {},

@@ -53,7 +53,7 @@ Result<Settings> read_settings(const Spec& spec) {
                  .next = "name another file than `label_file`"};
   if (settings.other_manager == OtherManager::yield && settings.on_remove != OnRemove::keep)
     return Error{.code = ErrorCode::invalid,
-                 .what = "mig leaves the GPUs to nvidia-mig-manager, and is to change them when it leaves",
+                 .what = "mig leaves the GPUs to nvidia-mig-manager, but `on_remove` has it change them",
                  .where = std::string(kSection) + ".on_remove",
                  .next = "leave `on_remove` out, or choose another `other_manager` than yield"};
   SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));

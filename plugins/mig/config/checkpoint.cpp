@@ -46,7 +46,7 @@ class Checkpoint {
   }
   Error wrong(const std::string& why) const {
     return Error{.code = ErrorCode::invalid,
-                 .what = "this is no checkpoint of MIG devices: " + why,
+                 .what = "this is not a checkpoint of MIG devices: " + why,
                  .where = file_,
                  .next = "name a file that `slipway mig checkpoint` or nvidia-mig-parted has written"};
   }
@@ -61,12 +61,12 @@ class Checkpoint {
           .code = ErrorCode::not_found,
           .what = "the driver cannot reach the GPU " + uuid + " of the checkpoint, and " + lost->text() + " is lost",
           .where = file_,
-          .next = "reset that GPU or reboot, or take the entry out of the file"};
+          .next = "reset that GPU or reboot, or remove the entry from the file"};
     if (gpu == gpus_.end())
       return Error{.code = ErrorCode::not_found,
                    .what = "the GPU " + uuid + " of the checkpoint is not on this machine",
                    .where = file_,
-                   .next = "take it out of the file, or restore on the machine that it was written on"};
+                   .next = "remove it from the file, or restore on the machine that it was written on"};
     Intent intent{.gpu = *gpu, .wanted = {}, .target = present(*gpu)};
     intent.target.enabled = device.at("MigMode").get<int>() != 0;
     intent.target.instances.clear();

@@ -46,8 +46,8 @@ class Generator {
     for (const Gpu* gpu : models_) {
       const std::vector<Offer> offers = offers_of(*gpu);
       if (gpu->profiles.empty())
-        generated_.notes.push_back(gpu->name + " does not tell its MIG profiles while MIG is disabled: " +
-                                   (offers.empty() ? "of it there are only all-disabled and all-enabled"
+        generated_.notes.push_back(gpu->name + " does not report its MIG profiles while MIG is disabled: " +
+                                   (offers.empty() ? "for it there are only all-disabled and all-enabled"
                                                    : "its configs are those that NVIDIA publishes"));
       for (const Offer& each : offers)
         add(name_for(each.profile), gpu->id, {.enabled = true, .devices = {{each.profile, each.count}}});
@@ -124,7 +124,8 @@ Result<std::string> check_generated_name(const std::string& name) {
                  .next = "write all-disabled, all-enabled, all-balanced, or all- and a profile: all-1g.10gb",
                  .details = {}};
   if (is_published(*profile)) return std::string();
-  return "slipway knows no GPU with the profile " + profile->text() + ": the boot fails where the machine's has none";
+  return "slipway knows no GPU with the profile " + profile->text() +
+         ": the boot fails if the machine's GPU does not have it";
 }
 
 Result<Generated> generate_configs(const std::vector<Gpu>& gpus) {

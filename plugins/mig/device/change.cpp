@@ -119,12 +119,12 @@ class Changes {
       SLIPWAY_TRY(outcome, each.result());
       outcomes.push_back(std::move(outcome));
     }
-    tell_resets_together(outcomes);
+    report_resets_together(outcomes);
     return outcomes;
   }
 
-  /// One command resets all of them; only the first outcome has it.
-  void tell_resets_together(std::vector<Outcome>& outcomes) const {
+  /// One command resets all GPUs; only the first outcome names it.
+  void report_resets_together(std::vector<Outcome>& outcomes) const {
     std::vector<Gpu> gpus;
     std::vector<std::string> refusals;
     std::string* text = nullptr;
@@ -156,9 +156,9 @@ class Changes {
 
   static std::pair<std::string, std::string> went_back(const GpuChange& change) {
     const std::string former = to_text(layout_of(change.gpu()));
-    if (change.back()) return {"so", change.gpu().text() + " is again what it was: " + former};
-    return {"lost",
-            change.gpu().text() + " could not be made what it was (" + former + "): " + change.back().error().what};
+    if (change.back()) return {"so", change.gpu().text() + " has its former layout again: " + former};
+    return {"lost", change.gpu().text() + " could not be set back to its former layout (" + former +
+                        "): " + change.back().error().what};
   }
 
   nvidia::nvml::Nvml& nvml_;
@@ -171,9 +171,9 @@ class Changes {
 
 Error in_use(const Outcome& outcome) {
   Error error{.code = ErrorCode::busy,
-              .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNobodyFound : ""),
+              .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNoHolderFound : ""),
               .where = {},
-              .next = "end what uses it, then run the same command again"};
+              .next = "stop the processes that use it, then run the same command again"};
   for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
   return error;
 }

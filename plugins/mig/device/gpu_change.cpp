@@ -301,7 +301,7 @@ void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool in_
       state_ = State::open;
     return;
   }
-  refusal_ = reset ? "its mode is the former one after a reset, too" : reset.error().what;
+  refusal_ = reset ? "its mode stays the former one after a reset, too" : reset.error().what;
   if (turning_ || !in_use) return;  // it stays requested
   const auto taken_back = nvml::set_mig_mode(nvml, *found, former_.pending);
   if (!taken_back) return fail(failed(taken_back.code(), "take the request for the mode back"));
@@ -335,20 +335,20 @@ Result<Outcome> GpuChange::result() const {
   if (state_ == State::failed) {
     Error error = *error_;
     if (turning_ && touched_ && back_)
-      error.details.emplace_back("so", former_.text() + " is again what it was: " + former);
+      error.details.emplace_back("so", former_.text() + " has its former layout again: " + former);
     if (!back_) {
       error.details.emplace_back("lost",
-                                 "its former layout (" + former + ") could not be put back: " + back_.error().what);
-      error.next = "end what uses the GPU, then run the same command again";
+                                 "its former layout (" + former + ") could not be restored: " + back_.error().what);
+      error.next = "stop the processes that use the GPU, then run the same command again";
     }
     return error;
   }
   if (!back_) {
     Error error{.code = ErrorCode::busy,
                 .what = former_.text() + " is in use, and its former layout (" + former +
-                        ") could not be put back: " + back_.error().what,
+                        ") could not be restored: " + back_.error().what,
                 .where = former_.text(),
-                .next = "end what uses the GPU, then run the same command again"};
+                .next = "stop the processes that use the GPU, then run the same command again"};
     for (const std::string& each : holders_) error.details.emplace_back("held", each);
     return error;
   }

@@ -273,7 +273,7 @@ Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target) {
   if (device) return *device;
   if (device.code() != NVML_ERROR_NOT_FOUND) return nvidia::nvml::to_error(device.code(), "open a GPU", target.address);
   return Error{.code = ErrorCode::not_found,
-               .what = "the GPU " + target.uuid + " at " + target.address + " is not there any more",
+               .what = "the GPU " + target.uuid + " at " + target.address + " no longer exists",
                .where = target.address,
                .next = "plan again: run the same command once more"};
 }

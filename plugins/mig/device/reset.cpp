@@ -57,7 +57,7 @@ Status reset_gpus(const Host& host, const std::string& driver_root, const std::v
   return Error{.code = ErrorCode::busy,
                .what = "nvidia-smi did not reset it: " + joined(messages, " "),
                .where = joined(addresses),
-               .next = "end what uses the GPU, or reboot"};
+               .next = "stop the processes that use the GPU, or reboot"};
 }
 
 }  // namespace slipway::mig

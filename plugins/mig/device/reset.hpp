@@ -16,8 +16,8 @@ namespace slipway::mig {
 /// True when the machine is live and its kernel has a method to reset the GPU: virtual machines often have none.
 bool can_be_reset(const Host& host, const std::string& address);
 
-/// Returns "end what uses the GPU and run `nvidia-smi --gpu-reset -i 0000:65:00.0`, or reboot, then run `slipway
-/// apply`".
+/// Returns "stop the processes that use the GPU and run `nvidia-smi --gpu-reset -i 0000:65:00.0`, or reboot, then run
+/// `slipway apply`".
 std::string how_to_reset(const std::vector<Gpu>& gpus);
 
 /// Resets the GPUs so that requested modes take effect; instances and the state of programs on the GPUs are lost.

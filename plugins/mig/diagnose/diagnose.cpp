@@ -53,7 +53,9 @@ void diagnose_without_compute(const std::vector<Gpu>& gpus, Findings& findings) 
       if (each.compute.empty()) found.push_back(to_text(gpu, each) + " on " + gpu.text());
   if (found.empty()) return;
   findings.fail(
-      "mig.no-devices", "GPU instances take slices and are no devices, since nothing can run on them: " + joined(found),
+      "mig.no-devices",
+      "GPU instances take slices although nothing can run on them, since they have no compute instance: " +
+          joined(found),
       "run `slipway apply`; where the config does not take the GPU, `nvidia-smi mig -lgi` shows their numbers, "
       "and `nvidia-smi mig -cci -gi N` makes a compute instance in one");
 }

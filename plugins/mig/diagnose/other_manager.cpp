@@ -61,7 +61,7 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
                          fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
                                      "slipway gives them that of the spec",
                                      kManagerUnit),
-                         fmt::format("keep one of them: `systemctl disable {}`, or say in the spec's mig which: "
+                         fmt::format("keep one of them: `systemctl disable {}`, or choose one in the spec's mig with "
                                      "other_manager: take-over or yield",
                                      kManagerUnit));
   const bool is_ours = file.starts_with(std::string(kManagerFolder) + "/");

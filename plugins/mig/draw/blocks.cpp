@@ -70,7 +70,7 @@ std::vector<Block> blocks_of(const Gpu& gpu, bool enabled, const Instances& inst
   if (gpu.lost) return one_block(gpu, {"lost"});
   if (!gpu.capable) return one_block(gpu, {"not capable of MIG"});
   if (!enabled) return one_block(gpu, {"whole GPU, MIG disabled"});
-  if (gpu.profiles.empty()) return one_block(gpu, {"MIG enabled, the driver tells no profiles"});
+  if (gpu.profiles.empty()) return one_block(gpu, {"MIG enabled, but the driver reports no profiles"});
   std::vector<Block> blocks;
   unsigned next = 0;
   const GpuSpace room = space_left_by(gpu, instances);

@@ -46,7 +46,7 @@ std::string drawn(const char* gutter, const Rows& rows, const Marks& marks) {
   return text + rows.marks(marks);
 }
 
-std::vector<Block> blocks_then(const Intent& intent) {
+std::vector<Block> blocks_after(const Intent& intent) {
   const Target& target = intent.target;
   if (!target.unplaced.empty())
     return one_block(intent.gpu, {to_text(intent.wanted) + ", placed once MIG is enabled", to_text(intent.wanted),
@@ -59,7 +59,7 @@ std::string drawn(const ChangeGroup& group, bool has_heading) {
   const Gpu& gpu = intent.gpu;
   const unsigned slices = memory_slices(gpu);
   const Rows now(blocks_of(gpu), slices, {});
-  const Rows then(blocks_then(intent), slices, {});
+  const Rows then(blocks_after(intent), slices, {});
   const Instances before = gpu.enabled ? gpu.instances : Instances();
   std::string text;
   if (has_heading) text = folded_counts(group.name() + ": " + intent.change_text(), kPlanColumns, kPlanHanging, 0);

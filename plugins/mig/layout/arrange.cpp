@@ -48,7 +48,7 @@ Result<Sizes> sizes_of(const Gpu& gpu, const Counts& wanted, const std::string& 
   if (gpu.profiles.empty() && !wanted.empty())
     return Error{
         .code = ErrorCode::unsupported,
-        .what = gpu.text() + " does not tell its MIG profiles while MIG is disabled, as drivers of branch 535 do",
+        .what = gpu.text() + " does not report its MIG profiles while MIG is disabled, as drivers of branch 535 do",
         .where = where,
         .next = "enable MIG first: `nvidia-smi -i " + std::to_string(gpu.index) + " -mig 1`"};
   Sizes sizes;

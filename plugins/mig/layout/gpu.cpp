@@ -48,7 +48,7 @@ GpuInstance instance_from_json(const Json& value) {
 
 Error no_such_form(const Json::exception& problem) {
   return Error{.code = ErrorCode::plugin_defect,
-               .what = std::string("a GPU in JSON has not the expected form: ") + problem.what()};
+               .what = std::string("a GPU in JSON does not have the expected form: ") + problem.what()};
 }
 
 Result<Gpu> read_gpu(const Json& value) {

@@ -14,16 +14,16 @@ Error no_mig(const Gpu& gpu, const Entry& entry) {
   return Error{.code = ErrorCode::unsupported,
                .what = fmt::format("{}, {}, is not capable of MIG", gpu.text(), gpu.name),
                .where = entry.where,
-               .next = "take it out of this entry's devices"};
+               .next = "remove it from this entry's devices"};
 }
 
 Error other_manager(const Gpu& gpu, const Entry& entry) {
   return Error{.code = ErrorCode::conflict,
-               .what = fmt::format("{} is handed out by {}, so no config may lay it out", gpu.text(), gpu.manager),
+               .what = fmt::format("{} is managed by {}, so no config may partition it", gpu.text(), gpu.manager),
                .where = entry.where,
                .next =
-                   "take it out of this entry's devices, or give it to the device plugin: its key `managers` says "
-                   "who has which GPU"};
+                   "remove it from this entry's devices, or give it to the device plugin: its key `managers` says "
+                   "which component manages which GPU"};
 }
 
 Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
@@ -59,8 +59,7 @@ std::vector<std::string> without_effect(const Entries& entries, const std::vecto
   for (const Gpu& gpu : gpus)
     if (std::ranges::count(ids, gpu.id.text()) == 0 && !gpu.lost) ids.push_back(gpu.id.text());
   notes.push_back(entries.front().where +
-                  ": no entry of this config takes a GPU of this machine: its device filters "
-                  "are for others than " +
+                  ": no entry of this config selects a GPU of this machine: none of its device filters matches " +
                   listed(ids, "and"));
   return notes;
 }
@@ -129,8 +128,7 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
     if (entry == nullptr) continue;
     if (!gpu.manager.empty()) {
       if (entry->devices) return other_manager(gpu, *entry);
-      if (gpu.capable)
-        intents.notes.push_back(gpu.text() + " is handed out by " + gpu.manager + ", so it is left alone");
+      if (gpu.capable) intents.notes.push_back(gpu.text() + " is managed by " + gpu.manager + ", so it is left alone");
       continue;
     }
     if (!gpu.capable) {

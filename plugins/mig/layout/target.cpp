@@ -33,7 +33,7 @@ Result<Target> target_from_json(const Json& value) {
     return target;
   } catch (const Json::exception& problem) {
     return Error{.code = ErrorCode::plugin_defect,
-                 .what = std::string("the action's data have not the expected form: ") + problem.what()};
+                 .what = std::string("the action's data do not have the expected form: ") + problem.what()};
   }
 }
 

@@ -40,9 +40,9 @@ Result<Entries> select_config(const Configs& configs, const std::string& name) {
                  .next = "name one of its configs: " + known};
   if (names.size() == 1) return configs.by_name.begin()->second;
   return Error{.code = ErrorCode::not_found,
-               .what = names.empty() ? "it has no config" : "it has several configs, and none of them is named",
+               .what = names.empty() ? "it has no config" : "it has several configs, and `config` names none of them",
                .where = configs.file,
-               .next = "name the one that counts: " + known};
+               .next = "name the one to use: " + known};
 }
 
 const Entry* entry_for(const Entries& entries, unsigned index, const DeviceId& id) {

@@ -43,7 +43,7 @@ std::optional<unsigned> parse_count(const Node& node) {
 Status take_filter(const Node& node, Entry& entry) {
   if (node.is_null()) return {};
   if (!node.is_scalar() && !node.is_list())
-    return node.wrong("a device filter is a text or a list of texts", "write [\"0x233010DE\"]");
+    return node.wrong("a device filter is a string or a list of strings", "write [\"0x233010DE\"]");
   const std::vector<Node> one{node};
   for (const Node& each : node.is_list() ? node.items : one) {
     SLIPWAY_TRY(text, each.string());
@@ -60,13 +60,13 @@ Status take_devices(const Node& node, Entry& entry) {
   entry.devices.emplace();
   for (const Node& item : node.items) {
     const auto index = parse_count(item);
-    if (!index) return item.wrong("'" + item.text + "' is not a number of a GPU", "number the GPUs from 0: [0, 1]");
+    if (!index) return item.wrong("'" + item.text + "' is not the number of a GPU", "number the GPUs from 0: [0, 1]");
     entry.devices->push_back(*index);
   }
   return {};
 }
 
-/// Reads a boolean as upstream's YAML library does; a quoted value is a text.
+/// Reads a boolean as upstream's YAML library does; a quoted value is a string.
 std::optional<bool> parse_bool(const Node& node) {
   if (!node.is_scalar() || node.quoted) return std::nullopt;
   for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})
@@ -92,8 +92,8 @@ Status take_layout(const Node& node, Entry& entry) {
     const auto count = parse_count(node.items[i]);
     if (!count)
       return node.items[i].wrong("the count of " + node.keys[i] + " is '" + node.items[i].text + "'",
-                                 node.items[i].quoted ? "write it without quotes: a whole number from 0 on"
-                                                      : "write how many there are to be: a whole number from 0 on");
+                                 node.items[i].quoted ? "write it without quotes: a whole number of at least 0"
+                                                      : "write the number of devices: a whole number of at least 0");
     // Two names of one profile ("1c.1g.5gb" and "1g.5gb") add up.
     if (*count != 0) entry.layout.devices[profile] += *count;
     has_one = has_one || *count != 0;
@@ -152,7 +152,7 @@ Status check_version(const Node& file) {
 
 Result<Configs> read_configs(const Node& file) {
   if (!file.is_null() && !file.is_map())
-    return file.wrong("these are no MIG configs", "write `version: v1` and `mig-configs:`");
+    return file.wrong("the file has no MIG configs", "write `version: v1` and `mig-configs:`");
   SLIPWAY_CHECK(check_version(file));
   SLIPWAY_CHECK(expect_keys(file, {"version", "mig-configs"}));
   Configs configs;

@@ -43,7 +43,7 @@ struct Name {
     // The quoted text may be anything from a file.
     const std::string shown(text.substr(0, kLongestName));
     return Error{.code = ErrorCode::invalid,
-                 .what = "'" + shown + "' is no MIG profile: " + why,
+                 .what = "'" + shown + "' is not a MIG profile: " + why,
                  .where = where,
                  .next = "write it like 1g.10gb, 1c.3g.40gb, 1g.10gb+me or 1g.24gb-me"};
   }
@@ -68,12 +68,12 @@ Status take_attributes(const Name& name, std::string_view rest, Profile& profile
   if (rest.empty()) return {};
   profile.sign = rest.front();
   if (profile.sign != '+' && profile.sign != '-')
-    return name.wrong("behind the memory nothing may follow but attributes (`+me`, `-me`)");
+    return name.wrong("only attributes may follow the memory (`+me`, `-me`)");
   rest.remove_prefix(1);
   if (rest.find_first_of("+-") != std::string_view::npos)
     return name.wrong("it has more than one '+' or '-'; several attributes are separated by commas");
   for (const std::string_view attribute : split<std::string_view>(rest, ',')) {
-    if (!is_attribute(attribute)) return name.wrong("'" + std::string(attribute) + "' is no attribute");
+    if (!is_attribute(attribute)) return name.wrong("'" + std::string(attribute) + "' is not an attribute");
     if (std::ranges::count(profile.attributes, attribute) != 0)
       return name.wrong("it has the attribute '" + std::string(attribute) + "' twice");
     profile.attributes.emplace_back(attribute);

@@ -30,7 +30,7 @@ Status take_member(const std::string& key, const Node& node, Hook& hook) {
   if (key == "envs") return take_environment(node, hook);
   if (node.is_null()) return {};
   if (key == "args") {
-    if (!node.is_list()) return node.wrong("args is a list of texts", "write [-c, \"echo hello\"]");
+    if (!node.is_list()) return node.wrong("args is a list of strings", "write [-c, \"echo hello\"]");
     SLIPWAY_TRY(words, node.strings());
     hook.arguments = words;
     return {};
@@ -78,7 +78,7 @@ Error failed(const std::string& name, const Hook& hook, const std::string& why, 
   Error error{.code = ErrorCode::io,
               .what = "the hook " + name + " failed: " + hook.command + ": " + why,
               .where = hook.folder,
-              .next = "mend what it does, or leave --hooks-file out"};
+              .next = "correct the hook, or leave --hooks-file out"};
   std::vector<std::string> lines = lines_of(words);
   if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
   for (const std::string& line : lines) error.details.emplace_back("said", line);

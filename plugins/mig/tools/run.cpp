@@ -35,7 +35,7 @@ Result<std::string> read_input(const std::string& file) {
   auto text = file == "-" ? read_all(STDIN_FILENO, shown_name(file), kLongestConfig) : read_named(file, kLongestConfig);
   if (text) return text;
   Error error = std::move(text).error();
-  if (error.next.empty()) error.next = "name a file that is there and can be read";
+  if (error.next.empty()) error.next = "name an existing file that can be read";
   return error;
 }
 
@@ -295,7 +295,7 @@ Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io)
       if (each.gpu.manager.empty())
         all.gpus.push_back(std::move(each));
       else
-        all.notes.push_back(each.gpu.text() + " is handed out by " + each.gpu.manager + ", so it is left alone");
+        all.notes.push_back(each.gpu.text() + " is managed by " + each.gpu.manager + ", so it is left alone");
     return words.flag("mode-only") ? modes_only(std::move(all)) : std::move(all);
   };
   return change_with_hooks(words, host, io, intents, "MIG configuration restored successfully\n");

@@ -79,7 +79,7 @@ Result<std::set<unsigned>> chosen_gpus(const CommandWords& words) {
     unsigned number = 0;
     const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (problem != std::errc{} || end != word.data() + word.size())
-      return show_line().wrong("'" + word + "' is not a number of a GPU");
+      return show_line().wrong("'" + word + "' is not the number of a GPU");
     chosen.insert(number);
   }
   return chosen;
@@ -102,7 +102,7 @@ CommandTable show_line() {
               "Draws the memory slices of each GPU with the GPU instances on them, the compute instances inside where "
               "an instance is divided, the processes that use them, and how many more instances of each profile would "
               "fit. Equal GPUs that are not in use are drawn once.",
-          .options = {{.name = "output", .value = "text|svg|json", .help = "form of the picture", .letter = 'o'},
+          .options = {{.name = "output", .value = "text|svg|json", .help = "format of the picture", .letter = 'o'},
                       {.name = "gpu",
                        .value = "N",
                        .help = "only this GPU, by its number as nvidia-smi prints it; a list with commas is as good",

@@ -11,7 +11,7 @@ namespace {
 CommandOption config_file() {
   return {.name = "config-file",
           .value = "FILE",
-          .help = "the configs; - reads them from standard input",
+          .help = "the file of configs; - reads standard input",
           .letter = 'f',
           .variables = {"MIG_PARTED_CONFIG_FILE"},
           .required = true};
@@ -20,7 +20,7 @@ CommandOption config_file() {
 CommandOption selected_config() {
   return {.name = "selected-config",
           .value = "NAME",
-          .help = "the config that counts (default: the only one in the file)",
+          .help = "the config to use (default: the only one in the file)",
           .letter = 'c',
           .variables = {"MIG_PARTED_SELECTED_CONFIG"}};
 }
@@ -32,7 +32,7 @@ CommandOption mode_only(const char* help) {
 CommandOption hooks_file() {
   return {.name = "hooks-file",
           .value = "FILE",
-          .help = "programs to run around it, in the form of nvidia-mig-parted",
+          .help = "programs to run before and after it, in the format of nvidia-mig-parted",
           .letter = 'k',
           .variables = {"MIG_PARTED_HOOKS_FILE"}};
 }
@@ -40,7 +40,7 @@ CommandOption hooks_file() {
 CommandOption output_format() {
   return {.name = "output-format",
           .value = "yaml|json",
-          .help = "form of what is printed (default: yaml)",
+          .help = "output format (default: yaml)",
           .letter = 'o',
           .variables = {"MIG_PARTED_OUTPUT_FORMAT"}};
 }
@@ -48,12 +48,12 @@ CommandOption output_format() {
 CommandTable apply_line() {
   return {.usage = "-f FILE [-c NAME] [options]",
           .about =
-              "Gives the GPUs the MIG layouts of a config of nvidia-mig-parted. Instances that can stay are kept; "
-              "when anything fails, every GPU has its former layout again.",
+              "Gives the GPUs the MIG layouts of a config of nvidia-mig-parted. Instances that can stay are kept; when "
+              "anything fails, every GPU gets its former layout back.",
           .options = {config_file(),
                       selected_config(),
                       hooks_file(),
-                      mode_only("changes the MIG mode alone, and no instance of a GPU that has the right one"),
+                      mode_only("changes only the MIG mode, and no instance of a GPU that has the right mode"),
                       {.name = "skip-reset",
                        .help = "with --mode-only, a mode that waits for a reset of the GPU is not an error",
                        .letter = 's',
@@ -66,10 +66,10 @@ CommandTable apply_line() {
 
 CommandTable assert_line() {
   return {.usage = "-f FILE [-c NAME] [options]",
-          .about = "Exit status 0 when the GPUs that the config takes have its layouts, else 1.",
+          .about = "Exit status 0 when the GPUs that the config selects have its layouts, else 1.",
           .options = {config_file(),
                       selected_config(),
-                      mode_only("compares the MIG mode alone"),
+                      mode_only("compares only the MIG mode"),
                       {.name = "valid-config",
                        .help = "only reads the file and looks for the config; asks no GPU",
                        .letter = 'a',
@@ -128,7 +128,7 @@ CommandTable restore_line() {
               "Gives the GPUs of a checkpoint the instances that they had then. A GPU that has equal devices keeps "
               "them, wherever they lie.",
           .options = {checkpoint_file("what `checkpoint` has written"), hooks_file(),
-                      mode_only("changes the MIG mode alone, and no instance of a GPU that has the right one"),
+                      mode_only("changes only the MIG mode, and no instance of a GPU that has the right mode"),
                       kubelet_socket()},
           .examples = {"slipway mig restore -f before.json"},
           .last_counts = true};
@@ -139,7 +139,7 @@ CommandTable restore_line() {
 CommandOption kubelet_socket() {
   return {.name = "kubelet-socket",
           .value = "PATH",
-          .help = "where kubelet is asked which pods have a device (default: " +
+          .help = "kubelet's socket, to find the pods that have a device (default: " +
                   std::string(nvidia::kubelet::kPodResourcesSocket) + "); \"\": kubelet is not asked"};
 }
 

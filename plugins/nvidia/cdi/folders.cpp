@@ -68,8 +68,9 @@ std::string remedy_for(const SpecConflict& conflict) {
       return "NVIDIA's container toolkit writes " + path +
              ": `systemctl disable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service`, then remove it";
   for (const auto& [path, other] : {std::pair(conflict.first, conflict.second), {conflict.second, conflict.first}})
-    if (path.ends_with(kOwnFile)) return "remove " + other + ", and let who wrote it write no more specs";
-  return "keep one of the two files, and let who wrote the other write no more specs";
+    if (path.ends_with(kOwnFile))
+      return "remove " + other + ", and stop the program that wrote it from writing more specs";
+  return "keep one of the two files, and stop the program that wrote the other from writing more specs";
 }
 
 }  // namespace slipway::nvidia::cdi

@@ -39,7 +39,7 @@ bool to_number(std::string_view text, std::int64_t& into) {
 }
 
 /// True when text may follow the first document: it is in braces, or there is a marker ("---", "...") further down.
-bool may_go_on(std::string_view text) {
+bool may_continue(std::string_view text) {
   bool begun = false;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -66,7 +66,7 @@ class Reader {
     std::set<std::string> names;
     for (const auto& pair : node)
       if (!names.insert(pair.first.Scalar()).second)
-        return fail(pair.first, "'" + pair.first.Scalar() + "' is there twice in " + what);
+        return fail(pair.first, "'" + pair.first.Scalar() + "' appears twice in " + what);
     const YAML::Node* const outer = node_;
     std::set<std::string>* const outer_names = names_;
     node_ = &node;
@@ -96,9 +96,9 @@ class Reader {
   }
 
   void read(const YAML::Node& node, std::string& into, const std::string& what) {
-    if (!node.IsScalar()) return fail(node, what + " is not a text");
+    if (!node.IsScalar()) return fail(node, what + " is not a string");
     if (is_plain(node) && reads_as_other_than_text(node.Scalar()))
-      return fail(node, what + " is " + node.Scalar() + ", which YAML takes for no text: put it in quotes");
+      return fail(node, what + " is " + node.Scalar() + ", which YAML does not read as a string: put it in quotes");
     into = node.Scalar();
   }
   void read(const YAML::Node& node, std::int64_t& into, const std::string& what) {
@@ -122,7 +122,7 @@ class Reader {
       std::string value;
       read(pair.second, value, what + "." + pair.first.Scalar());
       if (!into.emplace(pair.first.Scalar(), value).second)
-        return fail(pair.first, "'" + pair.first.Scalar() + "' is there twice in " + what);
+        return fail(pair.first, "'" + pair.first.Scalar() + "' appears twice in " + what);
     }
   }
   template <class T>
@@ -154,8 +154,8 @@ Result<Spec> parse(std::string_view text, const std::string& where) {
   if (text.size() > kMaxSpecBytes) return invalid("the CDI spec is larger than 16 MiB", where);
   try {
     const std::string bytes(text);
-    if (may_go_on(text) && yaml::count_documents(bytes) > 1)
-      return invalid("a CDI spec is one YAML document, and something stands behind the first", where);
+    if (may_continue(text) && yaml::count_documents(bytes) > 1)
+      return invalid("a CDI spec is one YAML document, but something follows the first", where);
     const YAML::Node document = yaml::load(bytes, kLimits);
     if (document.IsNull()) return invalid("the CDI spec is empty", where);
     Spec spec;

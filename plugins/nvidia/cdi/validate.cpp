@@ -89,7 +89,7 @@ class Check {
 
   void hook(const Hook& hook, const std::string& member) {
     expect(std::ranges::count(kHookNames, hook.hook_name) != 0, member + ".hookName",
-           quoted(hook.hook_name) + " is no hook of the OCI runtime specification");
+           quoted(hook.hook_name) + " is not a hook of the OCI runtime specification");
     expect(!hook.path.empty(), member + ".path", "is empty");
     for (std::size_t i = 0; i < hook.env.size(); ++i) {
       const auto equals = hook.env[i].find('=');
@@ -104,7 +104,7 @@ class Check {
       const NetDevice& device = edits.net_devices[i];
       expect(!device.host_interface_name.empty(), at(member, i) + ".hostInterfaceName", "is empty");
       expect(!device.name.empty(), at(member, i) + ".name", "is empty");
-      expect(seen.insert(device.name).second, at(member, i) + ".name", quoted(device.name) + " is there twice");
+      expect(seen.insert(device.name).second, at(member, i) + ".name", quoted(device.name) + " appears twice");
     }
   }
 
@@ -125,7 +125,7 @@ void check_head(const Spec& spec, Check& check) {
                  quoted(spec.version) + " is not a version of the specification that slipway knows");
   else
     check.expect(position(spec.version) >= position(needed), "cdiVersion",
-                 spec.version + " does not have all that the spec uses, which takes " + needed);
+                 spec.version + " does not have everything that the spec uses, which needs " + needed);
   const auto slash = spec.kind.find('/');
   const bool is_kind = slash != std::string::npos && is_vendor_or_class(spec.kind.substr(0, slash)) &&
                        is_vendor_or_class(spec.kind.substr(slash + 1));
@@ -153,7 +153,7 @@ Status validate(const Spec& spec, const std::string& where) {
     const Device& device = spec.devices[i];
     const std::string member = at("devices", i);
     check.expect(is_device_name(device.name), member + ".name", quoted(device.name) + " is not a device name");
-    check.expect(names.insert(device.name).second, member + ".name", quoted(device.name) + " is there twice");
+    check.expect(names.insert(device.name).second, member + ".name", quoted(device.name) + " appears twice");
     check.expect(!device.edits.empty(), member + ".containerEdits",
                  "is empty: the device " + quoted(device.name) + " would change nothing");
     check.annotations(device.annotations, member + ".annotations");

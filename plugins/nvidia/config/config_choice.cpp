@@ -76,7 +76,7 @@ Result<std::string> choice_in(const Spec& spec, const Host& host) {
   };
   if (name.size() <= kLongest && std::ranges::all_of(name, allowed)) return name;
   return Error{.code = ErrorCode::invalid,
-               .what = "the file holds no name of a config",
+               .what = "the file does not contain the name of a config",
                .where = file,
                .next = "write one name into it, of letters, digits, -, _ and ."};
 }
@@ -116,7 +116,8 @@ Result<Settings> chosen_settings(const Spec& spec, const std::string& component,
   SLIPWAY_CHECK(check_settings(settings));
   for (const auto& [variable, list] : {std::pair{"DP_DISABLE_HEALTHCHECKS", settings.health_checks_off},
                                        std::pair{"DP_ENABLE_HEALTHCHECKS", settings.health_checks_on}})
-    for (const std::string& word : component == "deviceplugin" ? not_xids(list) : std::vector<std::string>())
+    for (const std::string& word :
+         component == "deviceplugin" ? words_that_are_not_xids(list) : std::vector<std::string>())
       settings.warnings.push_back(place_of_variable(spec, component, variable) + ": '" + word +
                                   "' is not the number of an XID, ignored: write numbers, xids or all, with commas "
                                   "between them");

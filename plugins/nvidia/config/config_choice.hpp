@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/config_choice.hpp - the config in force: one file, or one of several in a ConfigMap or folder.
+// plugins/nvidia/config/config_choice.hpp - the config in use: one file, or one of several in a ConfigMap or folder.
 #pragma once
 
 #include <string>

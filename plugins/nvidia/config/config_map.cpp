@@ -9,7 +9,7 @@
 namespace slipway::nvidia::config {
 namespace {
 
-constexpr const char* kOwnFile = "write the one that counts into a file of its own";
+constexpr const char* kOwnFile = "write the one to use into a file of its own";
 
 /// Splits "config.yaml:9:17"; without a line it is the file alone.
 struct Where {

@@ -37,7 +37,7 @@ constexpr Key<Settings> kFlags[] = {
 };
 
 Status take_names(const Node& list, std::vector<NamePattern>& names, std::vector<std::string>& warnings) {
-  if (!list.is_list()) return list.wrong("a list is expected here", "write - {pattern: \"*\", name: gpu}");
+  if (!list.is_list()) return list.wrong("expected a list", "write - {pattern: \"*\", name: gpu}");
   for (const Node& item : list.items) {
     SLIPWAY_CHECK(check_keys(item, {"pattern", "name"}, Typos::warned_of, warnings));
     const auto pattern = item.at("pattern").string();

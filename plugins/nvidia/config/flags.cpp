@@ -38,7 +38,8 @@ Result<Value> choose(const Word<Value> (&all)[Count], const std::string& text, c
     if (text == word) return value;
     words.emplace_back(word);
   }
-  return node.wrong("'" + text + "' is not known here" + did_you_mean(text, words), "use one of " + joined(words));
+  return node.wrong("'" + text + "' is not a known value here" + did_you_mean(text, words),
+                    "use one of " + joined(words));
 }
 
 /// Lists in the environment are separated by commas; a text in a file may be too.
@@ -114,7 +115,7 @@ Status set_imex_channels(const Node& node, Settings& settings) {
   std::vector<unsigned> channels;
   for (const std::string& word : words_in(texts)) {
     SLIPWAY_TRY(number, scalar(word, node.where).number());
-    if (number < 0) return node.wrong("a channel has no negative number", "use [] or [0]");
+    if (number < 0) return node.wrong("the number of a channel cannot be negative", "use [] or [0]");
     channels.push_back(static_cast<unsigned>(number));
   }
   settings.imex_channels = channels;
@@ -142,8 +143,9 @@ Status set_discovery(const Node& node, Settings&) {
   SLIPWAY_TRY(text, node.string());
   if (text == "auto" || text == "nvml") return {};
   if (text == "tegra" || text == "vfio")
-    return node.wrong("devices are not found by '" + text + "' here", "use nvml or auto, which find them by NVML");
-  return node.wrong("'" + text + "' is not known here", "use nvml or auto");
+    return node.wrong("slipway does not find devices by '" + text + "' here",
+                      "use nvml or auto, which find them by NVML");
+  return node.wrong("'" + text + "' is not a known value here", "use nvml or auto");
 }
 
 Status set_mps_root(const Node& node, Settings& settings) {

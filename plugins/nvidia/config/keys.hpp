@@ -33,7 +33,7 @@ Status check_keys(const Node& map, const std::vector<std::string>& known, Typos 
 template <class Target, std::size_t Count>
 Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
   if (map.is_null()) return {};
-  if (!map.is_map()) return map.wrong("a map is expected here", "write `key: value` lines below it");
+  if (!map.is_map()) return map.wrong("expected a map", "write `key: value` lines below it");
   std::vector<std::string> known;
   for (const auto& each : keys) known.emplace_back(each.name);
   SLIPWAY_CHECK(check_keys(map, known, Typos::warned_of, target.warnings));

@@ -69,10 +69,10 @@ class Reader {
              Node& map) const {
     const std::string where = place(key.Mark());
     if (!key.IsScalar())
-      return Error{ErrorCode::invalid, "a list or map stands where a key is expected", where, "write `key: value`", {}};
+      return Error{ErrorCode::invalid, "expected a key, found a list or map", where, "write `key: value`", {}};
     const std::string& name = key.Scalar();
     if (name == "<<" && key.Tag() != "!")
-      return Error{ErrorCode::invalid, "merge keys (<<) are not read here", where, "write the keys out", {}};
+      return Error{ErrorCode::invalid, "merge keys (<<) are not supported", where, "write the keys out", {}};
     SLIPWAY_TRY(member, read(value));
     member.key_where = where;
     const auto [first, is_new] = places.emplace(name, map.items.size());
@@ -156,18 +156,18 @@ Result<long> Node::number() const {
   long value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (!is_scalar() || problem != std::errc{} || end != text.data() + text.size())
-    return wrong("'" + text + "' is not a whole number", "write it with digits alone");
+    return wrong("'" + text + "' is not a whole number", "write it with digits only");
   return value;
 }
 
 Result<std::string> Node::string() const {
-  if (!is_scalar()) return wrong("a text is expected here", "write one value, not a list or map");
+  if (!is_scalar()) return wrong("expected a string", "write one value, not a list or map");
   return text;
 }
 
 Result<std::vector<std::string>> Node::strings() const {
   if (is_scalar()) return std::vector<std::string>{text};
-  if (!is_list()) return wrong("a text or a list of texts is expected here", "write [one, another]");
+  if (!is_list()) return wrong("expected a string or a list of strings", "write [one, another]");
   std::vector<std::string> all;
   for (const Node& item : items) {
     SLIPWAY_TRY(one, item.string());

@@ -28,7 +28,7 @@ struct Node {
   std::string where;              ///< "config.yaml:3:5", or the key path in a host spec
   std::string key_where;          ///< for a map's member: place of its key
   std::string text;               ///< of a scalar
-  bool quoted = false;            ///< the scalar is a text even if it looks like another type
+  bool quoted = false;            ///< the scalar is a string even if it looks like another type
   std::vector<std::string> keys;  ///< of a map
   std::vector<Node> items;        ///< of a list, or of a map, one for each key
 

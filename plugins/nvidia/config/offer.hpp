@@ -32,7 +32,7 @@ bool chooses_by_place(const Sharing& sharing);
 /// True when an entry applies to a device. @param place  position of the device in its resource, in index order
 bool is_about(const DeviceChoice& choice, const Shareable& device, std::size_t place);
 
-/// Returns the resource of the replicas that an entry makes of `resource`.
+/// Returns the resource that contains the replicas of `resource` according to an entry.
 std::string shared_name(const Sharing& sharing, const SharedResource& entry, const std::string& resource);
 
 /// Returns an offer for each device of a resource; the first entry that applies to a device counts. Entries that apply

@@ -115,7 +115,7 @@ std::vector<std::string> words_of(std::string_view list) {
 
 bool names_all(std::string_view list) { return std::ranges::count(words_of(list), "all") != 0; }
 
-std::vector<std::string> not_xids(std::string_view list) {
+std::vector<std::string> words_that_are_not_xids(std::string_view list) {
   std::vector<std::string> words = words_of(list);
   std::erase_if(words, [](const std::string& word) {
     return word.empty() || word == "all" || word == "xids" || word.find_first_not_of("0123456789") == std::string::npos;

@@ -127,7 +127,7 @@ Status check_settings(const Settings& settings);
 bool names_all(std::string_view list);
 
 /// Returns the words of such a list that are neither a number nor "all" nor "xids".
-std::vector<std::string> not_xids(std::string_view list);
+std::vector<std::string> words_that_are_not_xids(std::string_view list);
 
 /// Returns "nvidia.com/gpu" for "gpu". Errors: `invalid`: longer than 63 letters, or not a DNS subdomain behind the
 /// slash.

@@ -84,9 +84,9 @@ Result<unsigned> read_oversubscription(const Node& node) {
   const bool is_number = all_digits(whole) && whole.size() <= 2 && all_digits(part) && part.size() == 2;
   const unsigned percent = is_number ? static_cast<unsigned>(std::stoul(whole) * kWholeShare + std::stoul(part)) : 0;
   if (percent < kWholeShare || percent > kMost * kWholeShare)
-    return node.wrong("oversubscription: " + text + " is not a number from 1 to " + std::to_string(kMost),
-                      "write how much of its share of the memory a client may have, with at most two digits behind the "
-                      "point: 1.5");
+    return node.wrong(
+        "oversubscription: " + text + " is not a number from 1 to " + std::to_string(kMost),
+        "write how much of its share of the memory a client may have, with at most two digits after the point: 1.5");
   return percent;
 }
 
@@ -117,8 +117,7 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind, std::vector<std
   const Node& list = node.at("resources");
   if (const Node& replicas = node.at("replicas"); !list.is_null() && !replicas.is_null())
     warnings.push_back(replicas.key_where +
-                       ": 'replicas' has no effect here, since there are resources: each of them has "
-                       "replicas of its own");
+                       ": 'replicas' has no effect here, since there are resources: each of them has its own replicas");
   if (const Node& replicas = node.at("replicas"); list.is_null() && !replicas.is_null()) {
     SLIPWAY_TRY(number, read_replicas(replicas, node));
     sharing.resources.push_back({.name = {}, .rename = {}, .replicas = number, .devices = {}, .where = node.where});
@@ -143,7 +142,7 @@ Status take_sharing(const Node& node, Settings& settings) {
   const Node& slicing = node.at("timeSlicing");
   const Node& mps = node.at("mps");
   if (!is_empty(slicing) && !is_empty(mps))
-    settings.warnings.push_back(mps.where + ": timeSlicing and mps are both given; mps is what is in force");
+    settings.warnings.push_back(mps.where + ": timeSlicing and mps are both given; mps is used");
   if (!is_empty(slicing)) {
     SLIPWAY_TRY(sharing, read_sharing(slicing, SharingKind::time_slicing, settings.warnings));
     settings.sharing = sharing;

@@ -8,10 +8,10 @@
 namespace slipway::nvidia::config {
 namespace {
 
-constexpr std::string_view kNoContainer = "the service runs on the host, not in a container of it";
+constexpr std::string_view kNoContainer = "the service runs on the host itself, not in a container";
 constexpr std::string_view kOfHost =
-    "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` "
-    "say which config counts, and a change is taken up by itself";
+    "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` select the config, and the "
+    "service notices a change";
 constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
 constexpr std::string_view kNoTegra = "auto|nvml";
 
@@ -64,7 +64,7 @@ constexpr auto kPluginSwitches = with_those_of_both(std::array{
     honoured("CONFIG_FILE", "config_file"),
     refused("CDI_FEATURE_FLAGS", "",
             "this component writes no CDI specs; the component cdi has the keys `explicit_libraries` and `coherent`"),
-    refused("CDI_DISABLE_HOOKS", "", "this component writes no CDI specs; `hooks: none` of the component cdi says so"),
+    refused("CDI_DISABLE_HOOKS", "", "this component writes no CDI specs; use `hooks: none` of the component cdi"),
     honoured("DP_DISABLE_HEALTHCHECKS", "health_rules"),
     honoured("DP_ENABLE_HEALTHCHECKS", "health_rules"),
     needless("NVIDIA_DRIVER_CAPABILITIES", kNoContainer),
@@ -83,8 +83,9 @@ constexpr auto kDiscoverySwitches = with_those_of_both(std::array{
     honoured("GFD_MACHINE_TYPE_FILE", "machine_type_file"),
     honoured("GFD_CONFIG_FILE", "config_file"),
     honoured("CONFIG_FILE", "config_file"),
-    refused("GFD_USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
-    refused("USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
+    refused("GFD_USE_NODE_FEATURE_API", kOff,
+            "so far the labels only go to the file that Node Feature Discovery reads"),
+    refused("USE_NODE_FEATURE_API", kOff, "so far the labels only go to the file that Node Feature Discovery reads"),
     refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra and vfio are not supported"),
     needless("NAMESPACE", kNoContainer),
     needless("POD_NAME", kNoContainer),
@@ -100,9 +101,9 @@ Status check_socket(const Spec& spec, const Environment& process) {
   const char* const socket = variables(kName);
   if (socket == nullptr || *socket == '/') return {};
   return Error{.code = ErrorCode::usage,
-               .what = std::string(kName) + " is '" + socket + "', and no absolute path",
+               .what = std::string(kName) + " is '" + socket + "', which is not an absolute path",
                .where = place_of_variable(spec, "deviceplugin", kName),
-               .next = "give the path of kubelet's socket, or take the variable out"};
+               .next = "give the path of kubelet's socket, or remove the variable"};
 }
 
 }  // namespace

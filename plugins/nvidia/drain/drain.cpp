@@ -61,7 +61,7 @@ std::string how_to_go_on(const std::vector<Remaining>& remaining) {
   std::vector<DeviceHolder> pods;
   for (const Remaining& each : remaining)
     if (each.holder.kind != DeviceHolder::Kind::process) pods.push_back(each.holder);
-  const std::string by_hand = pods.size() == remaining.size() ? "" : "end what is left by hand, or reboot";
+  const std::string by_hand = pods.size() == remaining.size() ? "" : "end the remaining processes by hand, or reboot";
   const std::string of_pods = pods.empty() ? "" : how_to_end(pods);
   return by_hand + (by_hand.empty() || of_pods.empty() ? "" : "; ") + of_pods + ", then run the same command again";
 }
@@ -132,10 +132,10 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
       if (here.erase(key_of(left.holder)) != 0) texts.push_back(text_of(left));
     if (texts.empty()) continue;
     if (!error) {
-      error = changes[i]->busy(changes[i]->change_.in_use, few_of(std::move(texts)), how_to_go_on(remaining));
+      error = changes[i]->busy(changes[i]->change_.in_use, first_few_of(std::move(texts)), how_to_go_on(remaining));
       continue;
     }
-    for (const std::string& text : few_of(std::move(texts)))
+    for (const std::string& text : first_few_of(std::move(texts)))
       error->details.emplace_back("held", changes[i]->change_.subject + ": " + text);
   }
   return *error;
@@ -161,11 +161,11 @@ Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& change
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders) const {
-  return refused(holders, "end what uses it");
+  return refused(holders, "stop the processes that use it");
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders, const std::string& ending) const {
-  const std::string what = change_.in_use + (holders.empty() ? kNobodyFound : "");
+  const std::string what = change_.in_use + (holders.empty() ? kNoHolderFound : "");
   if (settings_.policy != Policy::wait && settings_.policy != Policy::when_idle)
     return busy(
         what, holders,

@@ -16,7 +16,7 @@
 namespace slipway::nvidia::drain {
 
 /// Appended to a sentence about a GPU in use if no user was found.
-inline constexpr const char* kNobodyFound =
+inline constexpr const char* kNoHolderFound =
     "; no process was found that uses it: a module of the kernel or a virtual machine may";
 
 /// A change that needs exclusive use of GPUs. The start of its wait is recorded below /run/slipway/drain, which a boot

@@ -159,7 +159,7 @@ class Search {
     if (!answer.names_are_known && affects_anything(affected))
       found_[index].push_back(
           unknown_pod(affected, {.holders = {},
-                                 .problem = "NVML does not say which MIG devices there are",
+                                 .problem = "NVML does not list the MIG devices",
                                  .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
     for (const DeviceName& name : answer.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
@@ -188,10 +188,10 @@ class Search {
     return {.process = {},
             .holds = affected.text,
             .kind = DeviceHolder::Kind::unseen,
-            .problem = fmt::format("slipway looks at {} open files of a user and at {} in all, which was too few for "
-                                   "the user {}; the most has {}",
+            .problem = fmt::format("the search stops after {} open files of one user and {} in all, before the last "
+                                   "ones of the user {}; {} has the most",
                                    limits.of_user, limits.in_all, unseen.uid, most),
-            .next = "end what has so many files open: " + most};
+            .next = "stop the process with so many open files: " + most};
   }
 
   nvml::Nvml& nvml_;

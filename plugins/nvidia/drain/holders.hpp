@@ -77,8 +77,8 @@ std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders);
 /// For messages: the first of them, and of how many more there are "2993 more".
 std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders);
 /// The first of these texts, and the number of the others.
-std::vector<std::string> few_of(std::vector<std::string> texts);
-/// "end what uses it and delete the pod …": what there is to do about them.
+std::vector<std::string> first_few_of(std::vector<std::string> texts);
+/// "stop the processes that use it and delete the pod …": what there is to do about them.
 std::string how_to_end(const std::vector<DeviceHolder>& holders);
 
 }  // namespace slipway::nvidia::drain

@@ -104,7 +104,7 @@ std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders) {
   return texts;
 }
 
-std::vector<std::string> few_of(std::vector<std::string> texts) {
+std::vector<std::string> first_few_of(std::vector<std::string> texts) {
   constexpr std::size_t kMost = 16;
   if (texts.size() <= kMost) return texts;
   std::string rest = fmt::format("{} more", texts.size() - kMost);
@@ -113,16 +113,18 @@ std::vector<std::string> few_of(std::vector<std::string> texts) {
   return texts;
 }
 
-std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) { return few_of(texts_of(holders)); }
+std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders) {
+  return first_few_of(texts_of(holders));
+}
 
 std::string how_to_end(const std::vector<DeviceHolder>& holders) {
   std::vector<std::string> ways;
   for (const DeviceHolder& each : holders) {
-    const std::string way = each.next.empty() ? "end what uses it" : each.next;
+    const std::string way = each.next.empty() ? "stop the processes that use it" : each.next;
     if (std::ranges::count(ways, way) == 0) ways.push_back(way);
   }
   constexpr std::size_t kMostWays = 3;
-  return ways.empty() ? "end what uses it" : first_few(ways, kMostWays);
+  return ways.empty() ? "stop the processes that use it" : first_few(ways, kMostWays);
 }
 
 }  // namespace slipway::nvidia::drain

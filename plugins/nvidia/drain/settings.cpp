@@ -50,7 +50,7 @@ Result<seconds> duration_for(const Json& value, const char* key, Policy owner, P
   if (policy != owner)
     return invalid("`" + std::string(key) + "` has no effect with the drain policy " + to_string(policy), place,
                    "leave it out, or choose the policy " + to_string(owner));
-  if (!found->is_string()) return invalid("a duration is a text", place, "write for example 10m");
+  if (!found->is_string()) return invalid("a duration is a string", place, "write for example 10m");
   return parse_duration(*found, place);
 }
 
@@ -102,7 +102,7 @@ Result<Settings> read_settings(const Json& value, const std::string& where) {
   settings.policy = policy;
   if (policy == Policy::evict)
     return Error{.code = ErrorCode::unsupported,
-                 .what = "the drain policy evict is the work of slipway's agent, which does not exist yet",
+                 .what = "the drain policy evict needs slipway's agent, which does not exist yet",
                  .where = where,
                  .next = "drain the node with `kubectl drain` and choose another policy, for example wait"};
   SLIPWAY_TRY(deadline, duration_for(keys, "deadline", Policy::wait, policy, settings.deadline, where));

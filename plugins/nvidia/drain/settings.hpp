@@ -15,7 +15,7 @@ enum class Policy {
   fail_fast,  ///< fail, naming them
   wait,       ///< wait for the users until a deadline
   terminate,  ///< SIGTERM, and SIGKILL after the grace
-  evict,      ///< evict the pods: the agent's work
+  evict,      ///< the agent evicts the pods
   when_idle,  ///< wait for the users without a limit
   next_boot,  ///< leave the change to slipway-boot.service
 };

@@ -54,7 +54,7 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
 /// Opens a pidfd. @return why the process must not be ended; empty: it may be, or has ended already
 std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, DriverUsers& users,
                         std::vector<Target>& targets) {
-  if (holder.kind == DeviceHolder::Kind::pod) return "it has no process that could be ended";
+  if (holder.kind == DeviceHolder::Kind::pod) return "it is a pod without a known process";
   if (holder.kind != DeviceHolder::Kind::process) return "only known processes are ended";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";
@@ -67,8 +67,8 @@ std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, Dri
   if (!here || holder.process.start == 0) return "it is not a process that slipway can see on this machine";
   if (here->start != holder.process.start) return {};  // another process has its pid now
   if (!users.contains(holder))
-    return "NVML does not list it and it runs nothing of the driver: it only has the device open, which any user may "
-           "have sent it";
+    return "NVML does not list it and it uses no library of the driver: it only has the device open, perhaps passed on "
+           "by another user";
   targets.push_back({holder, std::move(pidfd)});
   return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";
 }

@@ -56,7 +56,7 @@ std::optional<unsigned> read_recovery_action(std::string_view text) {
 RecoveryAction recovery_action(unsigned number) {
   switch (number) {  // nvmlDeviceGpuRecoveryAction_t
     case 0:
-      return {"the driver asks for no recovery action", "nothing is to be done"};
+      return {"the driver asks for no recovery action", "no action is needed"};
     case 1:
       return {"the driver asks for a reset of the GPU",
               "drain the node and reset the GPU (`slipway pause -- nvidia-smi -r -i UUID`), or reboot"};

@@ -82,7 +82,7 @@ XidRule Rules::judged(unsigned number, std::string_view text) const {
     if (detail && detail->needs_reset) return rule;
     rule.severity = Severity::information;
     rule.own_remedy = rule.remedy =
-        "nothing now; where it comes again, look at both ends of the link (`nvidia-smi nvlink -e`)";
+        "nothing now; if it happens again, look at both ends of the link (`nvidia-smi nvlink -e`)";
   }
   return rule;
 }

@@ -17,7 +17,7 @@ namespace slipway::nvidia::health {
 namespace {
 
 using config::Node;
-constexpr unsigned kMostXid = 65535;
+constexpr unsigned kMaxXid = 65535;
 constexpr std::size_t kMostRows = 4096;
 
 template <class Target>
@@ -36,7 +36,7 @@ Result<std::uint32_t> whole(const Node& node, std::uint32_t most) {
 }
 
 Result<std::set<unsigned>> numbers(const Node& node, std::uint32_t most) {
-  if (!node.is_list()) return node.wrong("a list of numbers is expected", "write it like [48, 79]");
+  if (!node.is_list()) return node.wrong("expected a list of numbers", "write it like [48, 79]");
   std::set<unsigned> all;
   for (const Node& item : node.items) {
     SLIPWAY_TRY(number, whole(item, most));
@@ -47,7 +47,7 @@ Result<std::set<unsigned>> numbers(const Node& node, std::uint32_t most) {
 
 Status take_text(const Node& node, std::string& text) {
   if (!node.is_scalar() || node.text.find_first_of("\n\r") != std::string::npos)
-    return node.wrong("a text of one line is expected", "write one sentence");
+    return node.wrong("expected a string of one line", "write one sentence");
   text = node.text;
   return {};
 }
@@ -62,7 +62,7 @@ Status take_word(const Node& node, std::initializer_list<Word> words, Word& word
     }
     known.emplace_back(to_string(each));
   }
-  return node.wrong("'" + node.text + "' is none of " + joined(known, ", "), "write one of these words");
+  return node.wrong("'" + node.text + "' is not one of " + joined(known, ", "), "write one of these words");
 }
 
 Status take_severity(const Node& node, Severity& severity) {
@@ -74,7 +74,7 @@ Status take_scope(const Node& node, Scope& scope) {
 
 Status take_length(const Node& node, std::chrono::milliseconds& length) {
   const auto parsed = node.is_scalar() ? parse_duration(node.text) : std::nullopt;
-  if (!parsed) return node.wrong("'" + node.text + "' is no length of time", "write it like 90s, 10m or 24h");
+  if (!parsed) return node.wrong("'" + node.text + "' is not a duration", "write it like 90s, 10m or 24h");
   length = std::chrono::duration_cast<std::chrono::milliseconds>(*parsed);
   return {};
 }
@@ -130,7 +130,7 @@ Status take_unit(const Node& node, NvlinkUnit& unit) {
 }
 
 Status take_units(const Node& node, XidRule& rule) {
-  if (!node.is_list()) return node.wrong("a list of units is expected", "write - {name: RLW_CTRL, from_r575: 3}");
+  if (!node.is_list()) return node.wrong("expected a list of units", "write - {name: RLW_CTRL, from_r575: 3}");
   rule.units.clear();
   for (const Node& item : node.items) SLIPWAY_CHECK(take_unit(item, rule.units.emplace_back()));
   return {};
@@ -153,7 +153,7 @@ const std::vector<Key<XidRule>>& xid_keys() {
       {"device", take_device},
       {"cancels",
        [](const Node& n, XidRule& r) -> Status {
-         SLIPWAY_TRY(all, numbers(n, kMostXid));
+         SLIPWAY_TRY(all, numbers(n, kMaxXid));
          r.cancels = std::move(all);
          return {};
        }},
@@ -183,7 +183,7 @@ const std::vector<Key<CounterRule>>& counter_keys() {
 const std::vector<Key<Preset>>& preset_keys() {
   const auto take_xids = [](bool all_but) {
     return [all_but](const Node& node, Preset& preset) -> Status {
-      SLIPWAY_TRY(all, numbers(node, kMostXid));
+      SLIPWAY_TRY(all, numbers(node, kMaxXid));
       preset.xids = std::move(all);
       preset.all_but = all_but;
       return {};
@@ -258,7 +258,7 @@ class RulesFile {
     if (node.keys.size() > kMostRows) return node.wrong("xids has too many rows", "4096 are the most");
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
       Node key = config::scalar(node.keys[i], node.items[i].where);
-      SLIPWAY_TRY(number, whole(key, kMostXid));
+      SLIPWAY_TRY(number, whole(key, kMaxXid));
       XidRule& rule = rules_.xids_[number];
       rule.number = number;
       if (const auto [before, first] = places_.emplace(number, node.items[i].where); !first)
@@ -280,8 +280,9 @@ class RulesFile {
       const std::string path = "counters." + node.keys[i];
       if (rule.field.empty()) return node.items[i].wrong(path + " names no field", "add field: DCGM_FI_DEV_…");
       if (rule.above.has_value() == rule.rises.has_value())
-        return node.items[i].wrong(path + " needs one of above and rises",
-                                   "above: 85 is about the value, rises: 0 with within: 1h about its growth");
+        return node.items[i].wrong(
+            path + " needs one of above and rises",
+            "write above: 85 to limit the value, or rises: 0 and within: 1h to limit its growth");
       if (rule.rises && rule.within.count() == 0)
         return node.items[i].wrong(path + ": rises needs within", "add within: 1h");
       if (rule.rises ? rule.lasting.count() != 0 : rule.within.count() != 0)
@@ -295,7 +296,7 @@ class RulesFile {
   /// A row needs a text, and an action with a remedy.
   template <class Row>
   Status settle(const Node& node, const std::string& path, Row& rule) {
-    if (rule.what.empty()) return node.wrong(path + " is new, and says not what it is", "add what: one sentence");
+    if (rule.what.empty()) return node.wrong(path + " is new, so it needs `what`", "add what: one sentence");
     if (rule.action.empty()) rule.action = "contact-support";
     actions_named_[path] = node.at("action").where;
     return {};

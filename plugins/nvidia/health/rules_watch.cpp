@@ -22,7 +22,7 @@ void RulesWatch::look(Clock::time_point now) {
       problem = added.error().where + ": " + added.error().what + " (" + added.error().next + ")";
     else
       rules_ = std::make_shared<const Rules>(std::move(fresh));
-    if (looked_ && problem.empty()) log_("info", "changed health rules are in force");
+    if (looked_ && problem.empty()) log_("info", "the changed health rules are used now");
     text_ = text ? std::optional(*text) : std::nullopt;
   }
   if (problem != problem_ && !problem.empty()) log_("warning", "the health rules stay as they were: " + problem);

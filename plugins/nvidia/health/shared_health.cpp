@@ -220,7 +220,7 @@ std::string wait_text(std::int64_t ends_at) {
   std::tm parts{};
   char when[32] = "";
   if (::gmtime_r(&seconds, &parts) != nullptr) (void)std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return ". The GPU counts as unhealthy until the node boots anew, until `slipway pause -- nvidia-smi -r -i UUID` has "
+  return ". The GPU counts as unhealthy until the node reboots, until `slipway pause -- nvidia-smi -r -i UUID` has "
          "reset the GPU, or until " +
          std::string(when) + " if no new error comes: drivers before branch 570 do not report a reset";
 }

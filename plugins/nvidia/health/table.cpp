@@ -94,7 +94,7 @@ std::vector<Row> counter_rows(const Rules& rules) {
 }
 
 std::vector<Row> action_rows(const Rules& rules) {
-  std::vector<Row> rows{{"action", "what is to be done"}};
+  std::vector<Row> rows{{"action", "what to do"}};
   for (const auto& [name, text] : rules.actions()) rows.push_back({name, text});
   return rows;
 }
@@ -117,7 +117,7 @@ Json when_of(const CounterRule& rule) {
 }
 
 template <class Rule>
-Json judgement_of(const Rule& rule) {
+Json verdict_json(const Rule& rule) {
   return {{"what", rule.what},
           {"severity", to_string(rule.severity)},
           {"scope", to_string(rule.scope)},
@@ -130,14 +130,14 @@ Json judgement_of(const Rule& rule) {
 Json rules_json(const Rules& rules) {
   Json xids = Json::object();
   for (const auto& [number, rule] : rules.xids()) {
-    Json& row = xids[std::to_string(number)] = judgement_of(rule);
+    Json& row = xids[std::to_string(number)] = verdict_json(rule);
     row["counts"] = rules.counts(number);
     row["device"] = to_string(rules.effect(number));
     if (!rule.cancels.empty()) row["cancels"] = rule.cancels;
   }
   Json counters = Json::object();
   for (const auto& [name, rule] : rules.counters()) {
-    Json& row = counters[name] = judgement_of(rule);
+    Json& row = counters[name] = verdict_json(rule);
     row["when"] = when_of(rule);
   }
   Json presets = Json::object();

@@ -62,7 +62,7 @@ Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& 
   const auto entries = has_data ? data->find("PodDeviceEntries") : json.end();
   // null: kubelet has allocated nothing
   if (!has_data || entries == data->end() || !(entries->is_array() || entries->is_null()))
-    return Error{ErrorCode::corrupt, "kubelet's list of devices has another form", file, {}, {}};
+    return Error{ErrorCode::corrupt, "kubelet's list of devices has an unknown format", file, {}, {}};
   Checkpoint checkpoint;
   std::size_t count = 0;
   for (const Json& entry : *entries) {

@@ -27,7 +27,7 @@ Error cannot_be_read(const char* what) {
 
 Error too_many_devices() {
   return Error{ErrorCode::corrupt,
-               "kubelet tells of more than " + std::to_string(kMostDevices) + " allocated devices",
+               "kubelet reports more than " + std::to_string(kMostDevices) + " allocated devices",
                {},
                {},
                {}};

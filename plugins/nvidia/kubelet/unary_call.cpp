@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kHead = 5;  // of a message: compression flag, and four bytes of length
 constexpr std::size_t kBuffer = 16U << 10U;
-constexpr std::size_t kMostStatus = 500;  // bytes of a text from the other side
+constexpr std::size_t kMaxStatusBytes = 500;  // bytes of a text from the other side
 
 Error failure(ErrorCode code, const std::string& what) { return Error{code, what, {}, {}, {}}; }
 
@@ -120,11 +120,11 @@ class Exchange {
     for (std::size_t i = 1; i < kHead && i < body_.size(); ++i)
       size = size << 8U | static_cast<unsigned char>(body_[i]);
     if (body_.size() < kHead || body_[0] != '\0' || size != body_.size() - kHead)
-      return failure(ErrorCode::corrupt, "the answer is no single message");
+      return failure(ErrorCode::corrupt, "the answer is not a single message");
     return body_.substr(kHead);
   }
 
-  static Error no_grpc() { return failure(ErrorCode::corrupt, "what answers speaks no gRPC"); }
+  static Error no_grpc() { return failure(ErrorCode::corrupt, "what answers does not speak gRPC"); }
 
   static Exchange& from(void* self) { return *static_cast<Exchange*>(self); }
 
@@ -142,7 +142,7 @@ class Exchange {
                        std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t /*flags*/,
                        void* self) {
     const std::string_view key(reinterpret_cast<const char*>(name), name_size);
-    const std::string_view text(reinterpret_cast<const char*>(value), std::min(value_size, kMostStatus));
+    const std::string_view text(reinterpret_cast<const char*>(value), std::min(value_size, kMaxStatusBytes));
     if (key == "grpc-status") from(self).status_ = text;
     if (key == "grpc-message") from(self).message_ = text;
     return 0;

@@ -8,7 +8,7 @@
 
 namespace slipway::nvidia {
 
-constexpr std::size_t kMostSearched = 1024;  // std::regex is slow and recursive on long texts
+constexpr std::size_t kMaxSearchedBytes = 1024;  // std::regex is slow and recursive on long texts
 
 std::string gpu_cause(std::string_view address) {
   return address.empty() ? std::string() : "gpu/" + pci_place(address) + ".0";
@@ -28,7 +28,7 @@ std::string silent_gpu_cause(const Host& host, const std::vector<std::string>& a
 
 std::string gpu_address_in(std::string_view text) {
   static const std::regex kAddress("[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7]");
-  const std::string head(text.substr(0, kMostSearched));
+  const std::string head(text.substr(0, kMaxSearchedBytes));
   std::smatch found;
   return std::regex_search(head, found, kAddress) ? found.str() : std::string();
 }

@@ -18,7 +18,7 @@ namespace {
 
 /// Spins for some 20 microseconds, and returns when the condition may hold: a call of NVML takes a microsecond, waking
 /// a sleeping thread up to 50.
-void look_for_a_moment(const std::atomic<bool>& so) {
+void spin_briefly(const std::atomic<bool>& so) {
   constexpr int kLooks = 1000;
   static const bool alone = std::thread::hardware_concurrency() < 2;
   for (int i = 0; !alone && i < kLooks && !so.load(std::memory_order_acquire); ++i) {
@@ -61,7 +61,7 @@ struct CallThread::Desk {
   void serve(const std::shared_ptr<std::atomic<unsigned>>& stuck) {
     std::unique_lock lock(mutex, std::defer_lock);
     for (;;) {
-      look_for_a_moment(has_work);
+      spin_briefly(has_work);
       lock.lock();
       wanted.wait(lock, [this] { return work || over; });
       if (over) return;
@@ -114,7 +114,7 @@ bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit
   desk_->has_work = true;
   lock.unlock();
   desk_->wanted.notify_one();
-  look_for_a_moment(desk_->done);
+  spin_briefly(desk_->done);
   lock.lock();
   for (auto until = Clock::now() + limit; !desk_->done && Clock::now() < until;) {
     desk_->answered.wait_until(lock, until, [this] { return desk_->done.load(); });
@@ -141,14 +141,17 @@ milliseconds Patience::limit(milliseconds call_limit) const {
   constexpr milliseconds kSecond{1000};
   constexpr milliseconds kShort{200};
   constexpr milliseconds kShortest{20};
-  constexpr std::uint32_t kFew = 3;
+  constexpr std::uint32_t kFewGivenUp = 3;
   constexpr std::uint32_t kMany = 20;
   const std::uint32_t given_up = page_.given_up;
-  const milliseconds most = given_up == 0 ? kFirst : given_up < kFew ? kSecond : given_up < kMany ? kShort : kShortest;
+  const milliseconds most = given_up == 0            ? kFirst
+                            : given_up < kFewGivenUp ? kSecond
+                            : given_up < kMany       ? kShort
+                                                     : kShortest;
   return std::min(call_limit, most);
 }
 
-void Patience::gave_up() {
+void Patience::note_timeout() {
   if (page_.given_up < 1000) ++page_.given_up;
 }
 

@@ -78,7 +78,7 @@ class Patience {
   /// Returns the limit of the next call: `call_limit`, five seconds at most, until a first call was abandoned; less
   /// after each further one, down to 20 ms.
   std::chrono::milliseconds limit(std::chrono::milliseconds call_limit) const;
-  void gave_up();
+  void note_timeout();
   std::uint32_t given_up() const { return page_.given_up; }
   /// True when a worker of the command has found that this GPU does not answer.
   bool hangs(unsigned gpu_index) const;

@@ -105,7 +105,7 @@ Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device) {
   return newer ? Answer<std::uint64_t>(NVML_SUCCESS, newer->total) : Answer<std::uint64_t>(newer.code());
 }
 
-Answer<bool> addresses_by_ats(Nvml& nvml, nvmlDevice_t device) {
+Answer<bool> uses_ats(Nvml& nvml, nvmlDevice_t device) {
   return nvml.ask<bool>([device](const Library& library, bool& ats) {
     nvmlDeviceAddressingMode_v1_t mode{.version = NVML_STRUCT_VERSION(nvmlDeviceAddressingMode_v1_t, 1)};
     const nvmlReturn_t code = invoke(

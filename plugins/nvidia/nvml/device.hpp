@@ -53,7 +53,7 @@ Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device);
 
 /// True when processor and GPU address each other's memory through the address translation services of the bus, as on
 /// Grace Hopper. Drivers before 580 do not report it.
-Answer<bool> addresses_by_ats(Nvml& nvml, nvmlDevice_t device);
+Answer<bool> uses_ats(Nvml& nvml, nvmlDevice_t device);
 
 /// Converts "00000000:65:00.0" to "0000:65:00.0"; a domain of more than 16 bits keeps its digits.
 std::string sysfs_address(const std::string& bus_id);

@@ -22,8 +22,8 @@ constexpr std::array kCodes{
     Code{NVML_ERROR_NOT_SUPPORTED, "NVML_ERROR_NOT_SUPPORTED", "the device does not support it"},
     Code{NVML_ERROR_NO_PERMISSION, "NVML_ERROR_NO_PERMISSION", "this user may not do that"},
     Code{NVML_ERROR_ALREADY_INITIALIZED, "NVML_ERROR_ALREADY_INITIALIZED", "NVML is initialised already"},
-    Code{NVML_ERROR_NOT_FOUND, "NVML_ERROR_NOT_FOUND", "there is no such thing"},
-    Code{NVML_ERROR_INSUFFICIENT_SIZE, "NVML_ERROR_INSUFFICIENT_SIZE", "the answer does not fit"},
+    Code{NVML_ERROR_NOT_FOUND, "NVML_ERROR_NOT_FOUND", "it was not found"},
+    Code{NVML_ERROR_INSUFFICIENT_SIZE, "NVML_ERROR_INSUFFICIENT_SIZE", "the answer does not fit into its buffer"},
     Code{NVML_ERROR_INSUFFICIENT_POWER, "NVML_ERROR_INSUFFICIENT_POWER", "a power cable is not connected"},
     Code{NVML_ERROR_DRIVER_NOT_LOADED, "NVML_ERROR_DRIVER_NOT_LOADED", "the NVIDIA driver is not loaded"},
     Code{NVML_ERROR_TIMEOUT, "NVML_ERROR_TIMEOUT", "nothing happened in the time given"},
@@ -96,11 +96,11 @@ std::string_view remedy(nvmlReturn_t code) {
     case NVML_ERROR_GPU_IS_LOST:
       return "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
     case NVML_ERROR_RESET_REQUIRED:
-      return "end what uses the GPU, then `nvidia-smi --gpu-reset`";
+      return "stop the processes that use the GPU, then `nvidia-smi --gpu-reset`";
     case NVML_ERROR_NO_PERMISSION:
       return "run it as root";
     case NVML_ERROR_IN_USE:
-      return "end what uses the GPU and try again";
+      return "stop the processes that use the GPU and try again";
     default:
       return {};
   }

@@ -21,7 +21,7 @@ constexpr int kInterrupt = SIGURG;        // ignored by default, so a late one d
 constexpr std::size_t kMostKept = 256;    // further events stay in the driver until these are taken
 constexpr milliseconds kSignalAgain{20};  // the first signal may arrive just before the wait begins
 constexpr int kMostSignals = 10;
-constexpr milliseconds kBackTooEarly{100};
+constexpr milliseconds kEarlyReturnPause{100};
 
 /// An ignored signal does not interrupt a call, so it needs a handler. A handler of the program is kept, and works too.
 void have_a_handler() {
@@ -80,7 +80,7 @@ struct EventWatch::Desk {
       const bool early = std::chrono::steady_clock::now() - begin < kSlice / 2;
       lock.lock();
       if (code == NVML_ERROR_TIMEOUT) {
-        if (early && !over) changed.wait_for(lock, kBackTooEarly, [this] { return over; });
+        if (early && !over) changed.wait_for(lock, kEarlyReturnPause, [this] { return over; });
         continue;
       }
       if (code == NVML_SUCCESS) {

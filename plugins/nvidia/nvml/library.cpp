@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tried) {
   if (!choice.named.empty())
     return Error{.code = ErrorCode::invalid,
-                 .what = choice.named + " is not there",
+                 .what = choice.named + " is missing",
                  .where = "SLIPWAY_NVML",
-                 .next = "name a library that is there, or unset the variable"};
+                 .next = "name an existing library, or unset the variable"};
   Error error{
       .code = ErrorCode::not_found,
-      .what = std::string(kSoname) + " is not there: no NVIDIA driver is installed",
+      .what = std::string(kSoname) + " is missing: no NVIDIA driver is installed",
       .where = choice.named.empty() ? choice.driver_root : choice.named,
       .next = "install a driver (`slipway apply` with the component driver), or name the folder that holds one"};
   for (const std::string& path : tried) error.details.emplace_back("looked", path);

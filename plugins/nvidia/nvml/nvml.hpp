@@ -169,7 +169,7 @@ class Nvml {
                                                       : options_.call_limit;
   }
   nvmlReturn_t give_up() const {
-    if (options_.find_hanging) Patience::of_command().gave_up();
+    if (options_.find_hanging) Patience::of_command().note_timeout();
     return kGaveUp;
   }
 

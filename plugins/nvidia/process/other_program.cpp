@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestComm = 15;  // length of the process name in the kernel
 constexpr std::size_t kMostProcesses = 65536;
-constexpr std::size_t kMostStatus = 65536;
+constexpr std::size_t kMaxStatusBytes = 65536;
 constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN of linux/capability.h
 
 template <class Number>
@@ -29,7 +29,7 @@ std::optional<Number> number_in(std::string_view text, int base) {
 std::string folder_of(unsigned pid) { return fmt::format("/proc/{}", pid); }
 
 std::string status_of(const Host& host, unsigned pid) {
-  return host.read(folder_of(pid) + "/status", kMostStatus).value_or("");
+  return host.read(folder_of(pid) + "/status", kMaxStatusBytes).value_or("");
 }
 
 /// Returns the first word after "KEY:" and the skipped ones in a text such as /proc/PID/status.
@@ -83,7 +83,7 @@ std::vector<Process> find_program(const Host& host, const OtherProgram& program)
     const auto pid = number_in<unsigned>(name, 10);
     if (!pid) continue;
     if (++seen > kMostProcesses) break;
-    const auto stat = parse_process_stat(host.read(folder_of(*pid) + "/stat", kMostStatus).value_or(""));
+    const auto stat = parse_process_stat(host.read(folder_of(*pid) + "/stat", kMaxStatusBytes).value_or(""));
     if (!stat || stat->name != program.file.substr(0, kLongestComm)) continue;
     if (is_file(host, *pid, program.file)) found.push_back(read_process(host, *pid));
   }

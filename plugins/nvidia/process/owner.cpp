@@ -65,7 +65,7 @@ bool is_class(std::string_view name) {
 
 /// Reads groups below the group of all pods: a class or none, the pod, the container. Groups that a container creates
 /// are ignored.
-Owner owner_among_pods(Groups groups) {
+Owner pod_owner(Groups groups) {
   Owner owner;
   std::string_view above;
   if (!groups.empty() && is_class(groups.front())) groups = groups.subspan(1);
@@ -106,7 +106,7 @@ Owner owner_in(std::string_view path) {
   const bool is_outside = !groups.empty() && groups.front() == "..";
   while (!groups.empty() && groups.front() == "..") groups = groups.subspan(1);
   if (is_outside && !groups.empty() && (is_class(groups.front()) || !kubelet::pod_uid_in(groups.front()).empty()))
-    return owner_among_pods(groups);
+    return pod_owner(groups);
   Owner owner;
   std::string_view above;
   std::size_t folders = 0;
@@ -114,11 +114,11 @@ Owner owner_in(std::string_view path) {
     const std::string_view name = groups[i];
     const Groups below = groups.subspan(i + 1);
     if (name == "user.slice") return owner_among_users(below);
-    if (kubelet::is_group_of_pods(name)) return i < kMostFolders ? owner_among_pods(below) : Owner();
+    if (kubelet::is_group_of_pods(name)) return i < kMostFolders ? pod_owner(below) : Owner();
     if (take_container(name, above, owner)) return owner;
     if (is_unit(name)) {
       if (runs_pods(name) && !below.empty() && kubelet::is_group_of_pods(below.front()))
-        if (Owner pod = owner_among_pods(below.subspan(1)); pod != Owner()) return pod;
+        if (Owner pod = pod_owner(below.subspan(1)); pod != Owner()) return pod;
       owner.unit = cleaned(name);
       return owner;
     }

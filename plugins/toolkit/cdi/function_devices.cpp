@@ -84,7 +84,7 @@ Result<std::vector<std::string>> channels_wanted(const GenerateOptions& options,
     const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (problem != std::errc{} || end != number.data() + number.size() || value > kMaxChannel)
       return Error{ErrorCode::invalid,
-                   "'" + id + "' is no IMEX channel",
+                   "'" + id + "' is not an IMEX channel",
                    "--device-id",
                    "write a number from 0 to 1048575, channelN or all",
                    {}};

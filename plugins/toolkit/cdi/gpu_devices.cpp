@@ -129,12 +129,12 @@ Error nothing_there(const Inventory& inventory) {
                  {}};
   }
   const bool mig = std::ranges::any_of(inventory.gpus, &GpuDevice::mig_enabled);
-  return Error{
-      ErrorCode::not_found,
-      mig ? "every GPU has MIG enabled, and there is no MIG device yet" : "NVML shows no GPU",
-      "nvidia.com/gpu",
-      mig ? "make MIG devices: `slipway apply` with the component mig" : "`slipway detect` shows what is there",
-      {}};
+  return Error{ErrorCode::not_found,
+               mig ? "every GPU has MIG enabled, and there is no MIG device yet" : "NVML shows no GPU",
+               "nvidia.com/gpu",
+               mig ? "make MIG devices: `slipway apply` with the component mig"
+                   : "`slipway detect` shows the GPUs and MIG devices",
+               {}};
 }
 
 }  // namespace

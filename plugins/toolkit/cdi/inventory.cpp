@@ -76,7 +76,7 @@ class Reader {
     SLIPWAY_TRY(minor, need(nvml::device_minor(library, handle), "read its minor number"));
     gpu_.uuid = uuid;
     gpu_.minor = minor;
-    SLIPWAY_TRY(coherent, want(nvml::addresses_by_ats(library, handle), "read how it addresses memory"));
+    SLIPWAY_TRY(coherent, want(nvml::uses_ats(library, handle), "read how it addresses memory"));
     SLIPWAY_TRY(mig, want(nvml::mig_mode(library, handle), "read its MIG mode"));
     gpu_.coherent = coherent;
     gpu_.mig_enabled = mig.current;

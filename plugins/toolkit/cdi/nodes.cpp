@@ -34,7 +34,7 @@ Status NodeWriter::add(const std::string& path, const std::string& owner, nvidia
     return Error{ErrorCode::invalid,
                  path + " of " + owner + " is not a character device",
                  path,
-                 "remove it and make the node anew: `slipway apply` with the component driver",
+                 "remove it and make the node again: `slipway apply` with the component driver",
                  {}};
   nvidia::cdi::DeviceNode node;
   node.path = path;

@@ -23,21 +23,21 @@ struct Words {
   const char* remedy;
 };
 constexpr std::array kWords{
-    Words{
-        "the GPU is gone: the driver does not list it, or the PCI bus does not reach it",
-        "look at `slipway doctor deviceplugin` and `dmesg | grep -i xid` for what became of the GPU; reset or replace "
-        "it, then restart these containers"},
+    Words{"the GPU is gone: the driver does not list it, or the PCI bus does not reach it",
+          "look at `slipway doctor deviceplugin` and `dmesg | grep -i xid` for what happened to the GPU; reset or "
+          "replace "
+          "it, then restart these containers"},
     Words{"no NVIDIA driver is loaded any more",
           "run `slipway apply`, which loads it, then restart these containers: what they have open belongs to the "
           "former driver"},
     Words{"the host has no such device node any more",
           "run `slipway apply`, which makes the nodes, then restart these containers"},
-    Words{"the host's device node was made anew with another number, as it may be when the driver is loaded again",
+    Words{"the host's device node was made again with another number, as it may be when the driver is loaded again",
           "run `slipway apply`, so that the CDI specs have the new numbers, then restart these containers"},
     Words{"the node is no longer in the container's /dev",
           "restart these containers; if it happens again, look for what mounts or cleans /dev in them"},
-    Words{"the container's configuration does not permit it: NVIDIA's legacy hook gives devices without telling the "
-          "runtime, so that whatever writes the device rules anew takes them away (systemctl daemon-reload, kubelet's "
+    Words{"the container's configuration does not permit it: NVIDIA's legacy hook adds devices without the runtime's "
+          "knowledge, so any program that rewrites the device rules removes them (systemctl daemon-reload, kubelet's "
           "CPU manager, a resize, docker update)",
           "give GPUs by CDI, which the runtime knows of: the components cdi and runtime in the host spec and "
           "deviceListStrategy cdi-cri for the device plugin, or mode = \"cdi\" in "
@@ -45,20 +45,20 @@ constexpr std::array kWords{
     Words{"the node is mounted into the container, and its device rules do not permit it",
           "request the GPU instead of mounting its node: nvidia.com/gpu in a pod, --device nvidia.com/gpu=… for podman "
           "and Docker"},
-    Words{"systemd's list for the container's scope does not have it, and is in force once systemd has reloaded its "
-          "units (systemctl daemon-reload): runc 1.1.3 to 1.1.6 leaves out each device that has no link in /dev/char "
-          "when it makes the container",
+    Words{"systemd's device list of the container's scope lacks it, and applies after each `systemctl daemon-reload`: "
+          "runc "
+          "1.1.3 to 1.1.6 leaves out devices without a link in /dev/char",
           "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "
           "these containers"},
-    Words{"their device rules refuse it, although the container's configuration permits it: something has written the "
-          "rules anew",
+    Words{"their device rules refuse it, although the container's configuration permits it: another program has "
+          "rewritten the rules",
           "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
     Words{"the driver was replaced while they ran, and what is mounted into them is of the former version",
           "restart these containers, which get the libraries of the driver that is loaded"},
     Words{"they ask for it, and did not get it: the runtime class, or the engine, that made them does not know "
           "GPUs",
-          "let their pods name a runtime class for GPUs (runtimeClassName: nvidia), or have deviceListStrategy cdi-cri "
-          "for the device plugin and CDI in the engine (`slipway apply` with the component runtime)"}};
+          "add runtimeClassName: nvidia to their pods, or set deviceListStrategy: cdi-cri for the device plugin and "
+          "enable CDI in the engine (`slipway apply` with the component runtime)"}};
 
 const Words& words_of(LossCause cause) { return kWords.at(static_cast<std::size_t>(cause)); }
 
@@ -101,12 +101,14 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
   }
   for (const auto& [key, losses] : by_cause) findings.add(finding_of(key.second, key.first, losses));
   std::vector<std::string> skipped;
-  if (running.denied) skipped.emplace_back("containers are shown to root alone");
+  if (running.denied) skipped.emplace_back("only root can see containers");
   if (running.unreadable > 0)
     skipped.push_back(fmt::format("the configuration of {} cannot be read", running.unreadable));
   if (running.rootless > 0)
-    skipped.push_back(fmt::format("{} of users without root {} not looked at", running.rootless,
-                                  running.rootless == 1 ? "is" : "are"));
+    skipped.push_back(
+        fmt::format("{} of other users {} not checked",
+                    running.rootless == 1 ? "1 container" : fmt::format("{} containers", running.rootless),
+                    running.rootless == 1 ? "is" : "are"));
   if (running.elsewhere > 0)
     skipped.push_back(
         fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "
@@ -116,7 +118,7 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
   if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
   if (!skipped.empty())
     findings.not_exercised(kContainers,
-                           "whether all containers reach their GPUs is not known: " + joined(skipped, "; "));
+                           "it is not known whether all containers reach their GPUs: " + joined(skipped, "; "));
 }
 
 }  // namespace slipway::toolkit

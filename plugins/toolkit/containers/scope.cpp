@@ -10,7 +10,7 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr std::size_t kMostUnit = std::size_t{1} << 20U;
+constexpr std::size_t kMaxUnitBytes = std::size_t{1} << 20U;
 constexpr std::array kDropIns{"/run/systemd/transient/", "/run/systemd/system.control/", "/run/systemd/system/",
                               "/etc/systemd/system.control/"};
 
@@ -65,11 +65,11 @@ bool ScopeDevices::allow(DeviceNumber number, const Host& host) const {
 
 ScopeDevices read_scope(const Host& host, const std::string& scope) {
   ScopeDevices devices;
-  read_unit(host.read("/run/systemd/transient/" + scope, kMostUnit).value_or(""), devices);
+  read_unit(host.read("/run/systemd/transient/" + scope, kMaxUnitBytes).value_or(""), devices);
   for (const char* folder : kDropIns) {
     const std::string drop_ins = folder + scope + ".d";
     for (const std::string& name : host.list(drop_ins).value_or(std::vector<std::string>()))
-      if (name.ends_with(".conf")) read_unit(host.read(drop_ins + "/" + name, kMostUnit).value_or(""), devices);
+      if (name.ends_with(".conf")) read_unit(host.read(drop_ins + "/" + name, kMaxUnitBytes).value_or(""), devices);
   }
   return devices;
 }

@@ -55,15 +55,15 @@ shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& reques
 Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Log& log) {
   if (!edits.net_devices.empty())
     return Error{ErrorCode::unsupported,
-                 "the CDI specs give the container network devices, for which NRI has no place",
+                 "the CDI specs give the container network devices, which NRI cannot pass on",
                  name,
-                 "take `mode: config` for the component runtime, or specs without network devices",
+                 "use `mode: config` for the component runtime, or specs without network devices",
                  {}};
   std::string what;
   if (edits.intel_rdt) what = "a class of Intel RDT";
   if (!edits.additional_gids.empty())
     what += (what.empty() ? "" : " and ") + std::string("the groups that device nodes belong to");
-  if (!what.empty()) log("warning", name + ": its CDI specs name " + what + ", for which NRI has no place; left out");
+  if (!what.empty()) log("warning", name + ": its CDI specs name " + what + ", which NRI cannot pass on; left out");
   edits.intel_rdt.reset();
   edits.additional_gids.clear();
   return {};

@@ -80,7 +80,7 @@ Status FrameReader::take_messages(std::uint32_t channel, std::vector<Message>& i
   std::size_t at = 0;
   while (unread.size() - at >= kMessageHead) {
     const std::size_t size = number_at(unread, at);
-    if (size > kMostPayload) return too_long("a message", size, kMostPayload);
+    if (size > kMaxPayloadBytes) return too_long("a message", size, kMaxPayloadBytes);
     if (unread.size() - at < kMessageHead + size) break;
     into.push_back({.channel = channel,
                     .stream = number_at(unread, at + 4),

@@ -16,10 +16,10 @@
 
 namespace slipway::nri {
 
-inline constexpr std::uint32_t kPluginChannel = 1;      ///< requests from the engine to slipway
-inline constexpr std::uint32_t kRuntimeChannel = 2;     ///< requests from slipway to the engine
-inline constexpr std::size_t kMostPayload = 4U << 20U;  ///< for a ttrpc message
-inline constexpr std::size_t kMostChunk = 16U << 20U;   ///< the largest that any version of NRI sends
+inline constexpr std::uint32_t kPluginChannel = 1;          ///< requests from the engine to slipway
+inline constexpr std::uint32_t kRuntimeChannel = 2;         ///< requests from slipway to the engine
+inline constexpr std::size_t kMaxPayloadBytes = 4U << 20U;  ///< for a ttrpc message
+inline constexpr std::size_t kMostChunk = 16U << 20U;       ///< the largest that any version of NRI sends
 
 /// A ttrpc message.
 struct Message {
@@ -34,7 +34,7 @@ struct Message {
 };
 
 /// Encodes a message for NRI's own implementation, which reads the first chunk through a buffer of 4 KiB.
-/// @param message  with at most kMostPayload
+/// @param message  with at most kMaxPayloadBytes
 std::string encode(const Message& message);
 
 /// Assembles messages from received bytes. Holds at most one message of each of the two channels.

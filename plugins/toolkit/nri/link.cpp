@@ -68,7 +68,7 @@ Status Link::serve() {
     }
     if (!session.serving() && Clock::now() > limit)
       return Error{ErrorCode::timed_out,
-                   "the engine did not take the plugin in within 10 s",
+                   "the engine did not accept the plugin within 10 s",
                    {},
                    "look into the engine's log",
                    {}};

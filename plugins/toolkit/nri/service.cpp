@@ -18,12 +18,12 @@ class NriService final : public Service {
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
     const std::string kubelet = spec.text("kubelet_root") + nvidia::kubelet::kPodResourcesBelowRoot;
     // The settings are read again for each container, as slipway-runtime does.
-    const auto adjust_one = [&](const wire::CreateContainerRequest& request) {
+    const auto adjust_container = [&](const wire::CreateContainerRequest& request) {
       Devices devices = devices_below(host.root_folder());
       devices.ask_kubelet = [&](const ContainerName& name) { return ask_kubelet(host, kubelet, name); };
       return adjust(request, devices, log);
     };
-    return Link(host, io, spec.text("nri_socket"), adjust_one).run(stop);
+    return Link(host, io, spec.text("nri_socket"), adjust_container).run(stop);
   }
   // It does not use the driver: it reads and closes the specs for each container.
   Status quiesce() override { return {}; }

@@ -19,7 +19,7 @@ constexpr int kCreateContainer = 1 << 3;  // event 4
 constexpr int kInvalidArgument = 3;
 constexpr int kFailedPrecondition = 9;
 constexpr int kUnimplemented = 12;
-constexpr std::size_t kMostReason = 4000;
+constexpr std::size_t kMaxReasonBytes = 4000;
 // Events that slipway did not subscribe to; an empty answer fits all.
 constexpr const char* kEvents[] = {
     "Shutdown",        "StateChange",      "RunPodSandbox",       "UpdatePodSandbox", "PostUpdatePodSandbox",
@@ -48,7 +48,7 @@ std::string accept(const Message& request, std::string payload) {
 std::string refuse(const Message& request, int code, const std::string& why) {
   wire::Response response;
   response.mutable_status()->set_code(code);
-  response.mutable_status()->set_message(as_utf8(why.substr(0, kMostReason)));
+  response.mutable_status()->set_message(as_utf8(why.substr(0, kMaxReasonBytes)));
   return encode_response(request, response);
 }
 
@@ -89,7 +89,7 @@ Result<std::string> Session::take(std::string_view bytes) {
 Status Session::take_registered(const Message& message) const {
   wire::Response response;
   if (message.type != Message::kResponse || message.stream != kOurStream || !response.ParseFromString(message.payload))
-    return no_engine("it answers the registration with something that is no answer");
+    return no_engine("its answer to the registration is invalid");
   if (response.status().code() == 0) return {};
   return Error{ErrorCode::denied,
                "the engine refuses the plugin: " + as_utf8(response.status().message()),
@@ -101,7 +101,7 @@ Status Session::take_registered(const Message& message) const {
 Result<std::string> Session::answer(const Message& message) {
   wire::Request request;
   if (message.type != Message::kRequest || message.stream % 2 == 0 || !request.ParseFromString(message.payload))
-    return no_engine("it sends something that is no question");
+    return no_engine("it sends an invalid request");
   if (request.service() != kPluginService)
     return refuse(message, kUnimplemented, "there is no service " + request.service());
   if (request.method() == "Configure" || request.method() == "Synchronize") {
@@ -118,8 +118,8 @@ Result<std::string> Session::answer(const Message& message) {
     if (!adjustment) return refuse(message, kFailedPrecondition, shim::one_line("slipway", adjustment.error()));
     wire::CreateContainerResponse response;
     if (adjustment->ByteSizeLong() > 0) *response.mutable_adjust() = std::move(*adjustment);
-    if (response.ByteSizeLong() > kMostPayload / 2)
-      return refuse(message, kFailedPrecondition, "slipway: the container's devices amount to more than NRI takes");
+    if (response.ByteSizeLong() > kMaxPayloadBytes / 2)
+      return refuse(message, kFailedPrecondition, "slipway: the container has more devices than NRI accepts");
     return accept(message, response.SerializeAsString());
   }
   if (std::ranges::count(kEvents, request.method()) != 0) return accept(message, {});

@@ -26,7 +26,7 @@ class Keys {
       into = value->get<bool>();
   }
   void take(const std::vector<std::string>& key, std::string& into) {
-    if (const Json* value = find(key); value != nullptr && expect(value->is_string(), key, "a text"))
+    if (const Json* value = find(key); value != nullptr && expect(value->is_string(), key, "a string"))
       into = value->get<std::string>();
   }
   void take(const std::vector<std::string>& key, std::vector<std::string>& into) {
@@ -120,8 +120,7 @@ Result<Config> config_of(const Json& file, const std::string& path) {
   keys.take({"features", "ignore-imex-channel-requests"}, config.ignore_imex_channels);
   keys.take({"features", "no-additional-gids-for-device-nodes"}, config.no_device_groups);
   if (const auto own = file.find("slipway"); own != file.end())
-    keys.expect(own->is_object() && own->size() == own->count("requests"), {"slipway"},
-                "a table with `requests` alone");
+    keys.expect(own->is_object() && own->size() == own->count("requests"), {"slipway"}, "a table with only `requests`");
   keys.take({"slipway", "requests"}, config.requests);
   SLIPWAY_CHECK(keys.status());
   return config;

@@ -21,7 +21,7 @@ Result<HostNode> read_host_node(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     Error error = system_error("look at", path, errno);
-    error.what = "the device node " + path + " of the CDI spec is not there: " + error.what;
+    error.what = "the device node " + path + " of the CDI spec is missing: " + error.what;
     error.next = kRenew;
     return error;
   }
@@ -51,8 +51,8 @@ Result<nvidia::cdi::DeviceNode> complete_node(nvidia::cdi::DeviceNode node, cons
                  kRenew,
                  {}};
   // Major numbers are assigned when a module is loaded, so a spec of an earlier boot may refer to another device.
-  const bool says_numbers = node.major != 0 || node.minor != 0;
-  if (says_numbers && (node.major != host.major || node.minor != host.minor))
+  const bool has_numbers = node.major != 0 || node.minor != 0;
+  if (has_numbers && (node.major != host.major || node.minor != host.minor))
     return Error{ErrorCode::conflict,
                  node.host_path + " is " + numbers(host.major, host.minor) + ", and the CDI spec says " +
                      numbers(node.major, node.minor),

@@ -74,10 +74,11 @@ bool Policy::is_in_doubt(const std::string& device) {
 }
 
 std::string Policy::why_not(const std::string& device) {
-  if (device.starts_with(kManagement)) return "devices of that kind are given only to whom a rule names";
+  if (device.starts_with(kManagement)) return "devices of that kind are given only to containers that a rule names";
   if (!is_of_our_vendor(device)) return "devices of other vendors are given only by a rule";
   if (!origin_.ask_kubelet)
-    return "the container is not privileged, and " + config_path() + " does not accept variables and annotations then";
+    return "the container is not privileged, and " + config_path() +
+           " does not accept variables and annotations of such containers";
   const std::string& problem = given().problem;
   return problem.empty() ? "kubelet has not given it to this container" : "kubelet does not answer: " + problem;
 }
@@ -96,7 +97,7 @@ Error Policy::denied(const std::string& device, const std::string& source) {
                {}};
 }
 
-Error Policy::in_doubt(const std::string& device, const std::string& source) {
+Error Policy::undecided_error(const std::string& device, const std::string& source) {
   return Error{ErrorCode::unreachable,
                shortened(source) + " asks for " + shortened(device) +
                    ", and kubelet, which knows whether the container has it, does not answer: " + given().problem,

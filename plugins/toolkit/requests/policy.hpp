@@ -35,7 +35,7 @@ class Policy {
 
   /// @param source  the setting that asks
   Error denied(const std::string& device, const std::string& source);
-  Error in_doubt(const std::string& device, const std::string& source);
+  Error undecided_error(const std::string& device, const std::string& source);
   std::string why_not(const std::string& device);
   std::string remedy(const std::string& device) const;
 

@@ -11,7 +11,7 @@
 namespace slipway::shim {
 namespace {
 
-constexpr std::size_t kMostForeign = 200;
+constexpr std::size_t kMaxForeignBytes = 200;
 
 const char* name_of(Level level) {
   switch (level) {
@@ -38,8 +38,8 @@ std::string utc(std::time_t now) {
 }  // namespace
 
 std::string shortened(std::string_view foreign) {
-  if (foreign.size() <= kMostForeign) return std::string(foreign);
-  std::size_t end = kMostForeign;
+  if (foreign.size() <= kMaxForeignBytes) return std::string(foreign);
+  std::size_t end = kMaxForeignBytes;
   while (end > 0 && (static_cast<unsigned char>(foreign[end]) & 0xC0U) == 0x80U) --end;  // inside a UTF-8 character
   return std::string(foreign.substr(0, end)) + "…";
 }

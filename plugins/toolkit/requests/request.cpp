@@ -111,7 +111,7 @@ class Reader {
       request_.devices.push_back(device);
       return {};
     }
-    if (policy_.is_in_doubt(device)) return policy_.in_doubt(device, source);
+    if (policy_.is_in_doubt(device)) return policy_.undecided_error(device, source);
     if (!policy_.is_left_out(device, way)) return policy_.denied(device, source);
     if (way == Way::variable && device == config_.default_kind + "=all" && !policy_.given().devices.empty())
       take_given();
@@ -187,7 +187,7 @@ class Reader {
     if (name.find('/') != std::string::npos && device != std::string::npos)
       return name.substr(0, device) + "=" + name.substr(device + 1);
     warn("the mount " + std::string(kMountRoot) + "cdi/" + shortened(name) +
-         " is no cdi/VENDOR/CLASS/NAME and was left out");
+         " is not cdi/VENDOR/CLASS/NAME and was left out");
     return {};
   }
 

@@ -35,7 +35,7 @@ Error no_expression(const Requirement& requirement, const std::string& why) {
   return Error{ErrorCode::invalid,
                requirement.variable + " is not a requirement: " + why,
                {},
-               "correct the variable in the image; NVIDIA_DISABLE_REQUIRE=true for the container has it not checked",
+               "correct the variable in the image; NVIDIA_DISABLE_REQUIRE=true for the container turns this check off",
                {}};
 }
 
@@ -59,7 +59,7 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
     return no_expression(requirement, "it has more than " + std::to_string(kMostConditions) + " conditions");
   const auto begin = text.find_first_of(kOfOperators);
   if (begin == std::string_view::npos || begin == 0)
-    return no_expression(requirement, quoted(text) + " is no PROPERTY, OPERATOR and VALUE");
+    return no_expression(requirement, quoted(text) + " is not PROPERTY, OPERATOR and VALUE");
   Condition condition{in_lower_case(text.substr(0, begin)), {}, {}};
   if (std::ranges::count(kProperties, condition.property) == 0) return {};
   const std::string_view rest = text.substr(begin);
@@ -72,9 +72,9 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
                           : is_version(condition.value);
   if (condition.is.empty() || !valued)
     return no_expression(requirement,
-                         quoted(text) + " compares with nothing that is a " + std::string(named ? "brand" : "version"));
+                         quoted(text) + " does not compare with a " + std::string(named ? "brand" : "version"));
   if (named && condition.is != "=" && condition.is != "!=")
-    return no_expression(requirement, quoted(text) + " compares a brand by something else than = and !=");
+    return no_expression(requirement, quoted(text) + " compares a brand with an operator other than = and !=");
   into.push_back(std::move(condition));
   return {};
 }
@@ -135,14 +135,15 @@ std::string gpu_property_text(const Condition& condition, const GpuFacts& gpu) {
   return "has CUDA " + gpu.cuda + (gpu.driver.empty() ? "" : " with driver " + gpu.driver);
 }
 
-Error not_met(const Requirement& requirement, const Condition& condition, const GpuFacts& gpu, std::size_t others) {
+Error unmet_requirement(const Requirement& requirement, const Condition& condition, const GpuFacts& gpu,
+                        std::size_t others) {
   return Error{ErrorCode::unsupported,
                "the container requires " + shortened(condition.text()) + " (" + requirement.variable + "), and " +
                    gpu.name + " " + gpu_property_text(condition, gpu) +
-                   (others == 0 ? "" : "; none of its " + std::to_string(others) + " other alternatives holds either"),
+                   (others == 0 ? "" : "; none of its " + std::to_string(others) + " other alternatives is met either"),
                {},
-               "update the driver, or take an older image; NVIDIA_DISABLE_REQUIRE=true for the container has it not "
-               "checked, `disable_require: true` of the component runtime has no container checked",
+               "update the driver, or take an older image; NVIDIA_DISABLE_REQUIRE=true for the container turns this "
+               "check off, `disable_require: true` of the component runtime turns it off for all containers",
                {}};
 }
 
@@ -217,7 +218,7 @@ Result<std::string> check_requirement(const Requirement& requirement, const GpuF
   if (unknown != nullptr)
     return requirement.variable + " was not checked: whether " + shortened(unknown->text()) + " holds for " + gpu.name +
            " is not known";
-  return not_met(requirement, *failed, gpu, alternatives.size() - 1);
+  return unmet_requirement(requirement, *failed, gpu, alternatives.size() - 1);
 }
 
 }  // namespace slipway::shim

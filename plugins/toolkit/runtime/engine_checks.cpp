@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::seconds kToolLimit{30};
 constexpr std::chrono::seconds kAnswerLimit{60};
 constexpr std::chrono::milliseconds kLookEvery{250};
-constexpr std::size_t kMostReason = 2000;
+constexpr std::size_t kMaxReasonBytes = 2000;
 
 using Words = std::vector<std::string>;
 
@@ -62,14 +62,14 @@ std::string objection(const std::string& dump, const std::vector<std::string>& n
   const auto config = parse_toml(dump, "containerd config dump");
   const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);
   bool seen = names.empty();
-  if (!plugins.is_object()) return "it prints nothing that could be read";
+  if (!plugins.is_object()) return "its output cannot be read";
   for (const auto& [key, plugin] : plugins.items()) {
     const Json runtimes = at_path(plugin, {"containerd", "runtimes"});
     const Json named = at_path(plugin, {"containerd", "default_runtime_name"});
     if (!runtimes.is_object()) continue;
     const std::string chosen = named.is_string() ? named.get<std::string>() : "";
     if (!chosen.empty() && !runtimes.contains(chosen))
-      return "its default handler " + chosen + " is none of its handlers";
+      return "its default handler " + chosen + " is not one of its handlers";
     seen = seen || std::ranges::all_of(names, [&](const std::string& name) { return runtimes.contains(name); });
   }
   return seen ? "" : "it does not read the file that the handlers are in";
@@ -84,11 +84,11 @@ Result<std::string> refusal(const Json& data, const Host& host) {
   if (output->exit_status == 0) return objection(output->output, handlers_in_file(data, host));
   std::string reason = output->errors.empty() ? output->output : output->errors;
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
-  if (reason.size() > kMostReason) reason.erase(0, reason.size() - kMostReason);
+  if (reason.size() > kMaxReasonBytes) reason.erase(0, reason.size() - kMaxReasonBytes);
   return reason.empty() ? "it ended with status " + std::to_string(output->exit_status) : reason;
 }
 
-bool stopped_by_somebody(const Host& host, const std::string& unit) {
+bool stopped_by_user(const Host& host, const std::string& unit) {
   const auto state = unit_state(host, unit, kToolLimit);
   return state && state->active == "inactive";
 }
@@ -98,7 +98,7 @@ std::string socket_of(const Json& data) { return data.value("socket", ""); }
 /// True when it runs and works; an engine that is not meant to run is ignored.
 bool answers(const Json& data, const Host& host) {
   if (!socket_answers(host, socket_of(data)))
-    return !host.exists(socket_of(data)) || stopped_by_somebody(host, data.value("unit", ""));
+    return !host.exists(socket_of(data)) || stopped_by_user(host, data.value("unit", ""));
   return !data.value("cri", false) || cri_works(host, data.value("program", ""), socket_of(data));
 }
 
@@ -110,7 +110,7 @@ Error no_answer(const Json& data, const Host& host) {
                up ? title + " runs, but does not load its CRI plugin with this configuration"
                   : title + " does not answer at " + socket_of(data) + " with this configuration",
                data.value("config", ""),
-               "look at `journalctl -u " + unit + "`; the former configuration is brought back",
+               "look at `journalctl -u " + unit + "`; the former configuration is restored",
                {}};
 }
 
@@ -145,7 +145,7 @@ void EngineChecks::restart_after(Action& change, const std::string& reason) cons
 
 void EngineChecks::add_answer_check(Plan& plan) const {
   if (const std::string why = why_not_restarted(); !why.empty())
-    return plan.note(title_ + " is not restarted (" + why + "): its change counts from its next start" +
+    return plan.note(title_ + " is not restarted (" + why + "): the change takes effect at its next start" +
                      (settings_.restart ? ", which is left to you" : ""));
   if (!live_) return;
   plan.add(action::custom({.name = title_ + " answers",

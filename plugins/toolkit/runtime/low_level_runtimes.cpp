@@ -44,7 +44,7 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
               {"stated", !counts(program) && counts(of_runc)}};
 }
 
-Result<Json> read_low_level(const Json& engines, const Host& host) {
+Result<Json> read_low_level_runtime(const Json& engines, const Host& host) {
   std::set<std::string> programs;
   bool hidden = false;  // the default handler of an engine is a runtime for GPUs
   bool stated = false;  // once it is, the handler runc would give another program
@@ -62,7 +62,7 @@ Result<Json> read_low_level(const Json& engines, const Host& host) {
   if (hidden && as_written(configured)) return Json{{"runtimes", configured}};
   if (programs == std::set<std::string>{kDefault} && !stated) return Json(nullptr);
   if (programs.size() > 1)
-    return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
+    return Json{{"note", "the engines here start different OCI runtimes; name the one for GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};
   const Json wanted = list_for(*programs.begin());
   if (!configured.is_null() && configured != wanted) return Json(nullptr);  // the user has set it already
@@ -79,7 +79,7 @@ void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& pl
   }
   if (!settings.requests.empty()) {
     set["slipway"]["requests"] = settings.requests;
-    why += (why.empty() ? "" : "; ") + std::string("containers may request the devices that `requests` has");
+    why += (why.empty() ? "" : "; ") + std::string("the key `requests` allows containers to request devices");
   }
   if (!settings.toolkit_config.empty()) {
     set.merge_patch(settings.toolkit_config);

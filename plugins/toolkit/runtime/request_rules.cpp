@@ -41,7 +41,7 @@ Result<Texts> read_list(const Json& rule, const char* key, std::size_t number, b
   for (const Json& one : *list) {
     const std::string text = one.is_string() ? one.get<std::string>() : one.dump();
     if (!one.is_string() || text.size() > kMostBytes || !is_one(text))
-      return no_rule(number, "'" + text.substr(0, kMostBytes) + "' is none of the " + expected);
+      return no_rule(number, "'" + text.substr(0, kMostBytes) + "' is not one of the " + expected);
     texts.push_back(text);
   }
   return texts;

@@ -39,9 +39,9 @@ Status expect_no_engine_keys(const Spec& spec, const std::string& why) {
   for (const char* key : {"names", "set_as_default", "runtime_type", "cdi", "restart", "containerd_config",
                           "containerd_drop_in", "crio_drop_in", "docker_config"})
     if (spec.has(key))
-      return contradiction(std::string(key) + " has no effect, since " + why + " has no engine be changed",
-                           "spec.components.runtime." + std::string(key),
-                           "take " + std::string(key) + " out, or name the engines");
+      return contradiction(
+          std::string(key) + " has no effect, since " + why + " keeps slipway from changing any engine",
+          "spec.components.runtime." + std::string(key), "remove " + std::string(key) + ", or name the engines");
   return {};
 }
 
@@ -56,8 +56,9 @@ Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
     forbidden = on;
   }
   if (forbidden && listed && !empty)
-    return contradiction("NO_RUNTIME_CONFIG=" + found.value + " has no engine be changed, and `engines` names some",
-                         "spec.components.runtime.engines", "take one of the two out");
+    return contradiction(
+        "NO_RUNTIME_CONFIG=" + found.value + " keeps slipway from changing any engine, but `engines` names some",
+        "spec.components.runtime.engines", "remove one of the two");
   if (!empty && !forbidden) return false;
   if (spec.text("mode") != "nri")
     SLIPWAY_CHECK(expect_no_engine_keys(spec, empty ? "`engines: []`" : "NO_RUNTIME_CONFIG=" + found.value));

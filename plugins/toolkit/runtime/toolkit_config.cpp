@@ -70,12 +70,13 @@ constexpr std::array kKeys{
 /// its own keys.
 constexpr std::array kOfJitCdi{
     needless("nvidia-container-cli.root",
-             "the key `driver_root` of the component cdi says so without mode = \"jit-cdi\"", "/|/run/nvidia/driver"),
+             "use the key `driver_root` of the component cdi, which needs no mode = \"jit-cdi\"",
+             "/|/run/nvidia/driver"),
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags", "the mode is not jit-cdi"),
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
 
-/// Keys that apply if slipway-runtime creates containers; with NRI the engine and its own runtime do.
+/// Keys that apply only when slipway-runtime creates containers, not with NRI.
 constexpr std::array kNotOfNri{
     needless("nvidia-container-runtime.debug", "the service writes to its journal", "/dev/null"),
     needless("nvidia-container-runtime.mode", "the service gives devices by the CDI specs of the host", "auto|cdi"),
@@ -151,9 +152,10 @@ class SettingsWriter {
       return wrong_value(found, "VENDOR/CLASS");
     if (found.value.starts_with("management.nvidia.com/"))
       return Error{ErrorCode::usage,
-                   found.name + "=" + found.value + " would have every request be for devices that only rules give",
+                   found.name + "=" + found.value +
+                       " would make each request one for management devices, which only rules may allow",
                    found.where,
-                   "take it out; the key `requests` of the component runtime says who may request such devices",
+                   "remove it; the key `requests` of the component runtime says who may request such devices",
                    {}};
     return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
   }
@@ -169,12 +171,13 @@ class SettingsWriter {
     for (const std::string& name : split_list(found.value)) {
       const Switch* const known = nvidia::find_switch(kKeys, "features." + name);
       if (known == nullptr || known->treatment == Switch::Treatment::refused)
-        return Error{ErrorCode::usage,
-                     found.name + " asks for the feature " + name +
-                         (known == nullptr ? ", which NVIDIA's toolkit has not" : ": " + std::string(known->reason)),
-                     found.where,
-                     "take the feature out",
-                     {}};
+        return Error{
+            ErrorCode::usage,
+            found.name + " asks for the feature " + name +
+                (known == nullptr ? ", which NVIDIA's toolkit does not have" : ": " + std::string(known->reason)),
+            found.where,
+            "take the feature out",
+            {}};
       if (known->treatment == Switch::Treatment::honoured) SLIPWAY_CHECK(set_variable(found, {"features", name}, true));
     }
     return {};
@@ -198,7 +201,7 @@ class SettingsWriter {
       return Error{ErrorCode::unsupported,
                    what + " has no effect with `mode: nri`: " + std::string(without->reason),
                    where,
-                   "take it out, or write mode: config",
+                   "remove it, or write mode: config",
                    {}};
     set_path(config_.set, path, value);
     return {};
@@ -222,12 +225,13 @@ struct Reader {
   }
 };
 
-void warn_of(const Json& table, const std::string& before, const Reader& reader, std::vector<std::string>& warnings) {
+void add_warnings(const Json& table, const std::string& before, const Reader& reader,
+                  std::vector<std::string>& warnings) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = before + name;
     const Switch* const known = reader.find(key);
     if (known == nullptr && value.is_object()) {
-      warn_of(value, key + ".", reader, warnings);
+      add_warnings(value, key + ".", reader, warnings);
       continue;
     }
     if (warnings.size() == kMostWarnings) return;
@@ -261,7 +265,7 @@ Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& var
 std::vector<std::string> toolkit_config_warnings(const Json& file, bool nri) {
   std::vector<std::string> warnings;
   const bool makes_specs = !nri && at_path(file, {"nvidia-container-runtime", "mode"}) == "jit-cdi";
-  if (file.is_object()) warn_of(file, "", {.nri = nri, .makes_specs = makes_specs}, warnings);
+  if (file.is_object()) add_warnings(file, "", {.nri = nri, .makes_specs = makes_specs}, warnings);
   return warnings;
 }
 

@@ -13,7 +13,7 @@ using nvidia::refused;
 using nvidia::Switch;
 
 constexpr std::string_view kNoContainer =
-    "slipway runs on the host, not in a container that has the host below a folder";
+    "slipway runs on the host, not in a container with the host mounted at a folder";
 constexpr std::string_view kNoInstaller = "slipway's own programs are where its package has put them";
 constexpr std::string_view kNoHook = "slipway has no hook of the legacy mode";
 constexpr std::string_view kDriverRoots = "/|/run/nvidia/driver";  // where the component cdi looks by default
@@ -21,9 +21,9 @@ constexpr std::string_view kDriverRoots = "/|/run/nvidia/driver";  // where the 
 constexpr std::array kVariables{
     needless("NO_DAEMON", "slipway configures the engines and ends", kOff),
     honoured("NO_RUNTIME_CONFIG", "engines"),
-    refused("ENABLE_NRI_PLUGIN", kOff, "the key `mode: nri` of the component runtime says so, and has a service run"),
+    refused("ENABLE_NRI_PLUGIN", kOff, "use `mode: nri` of the component runtime, which has a service run"),
     refused("NRI_PLUGIN_INDEX", "10", "the plugin is called 10-slipway"),
-    refused("NRI_SOCKET", "", "the key `nri_socket` of the component runtime says so, and opens it to the service"),
+    refused("NRI_SOCKET", "", "use the key `nri_socket` of the component runtime, which also opens it to the service"),
     honoured("NRI_NAMESPACE", "requests"),
     honoured("NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES", "requests"),
     honoured("RUNTIME", "engines"),
@@ -34,11 +34,11 @@ constexpr std::array kVariables{
     needless("TOOLKIT_PID_FILE", kNoInstaller),
     needless("PID_FILE", kNoInstaller),
     refused("TOOLKIT_DEBUG", kOff, "`slipway apply -v` tells more"),
-    refused("NVIDIA_DRIVER_ROOT", kDriverRoots, "the key `driver_root` of the component cdi says so"),
-    refused("DRIVER_ROOT", kDriverRoots, "the key `driver_root` of the component cdi says so"),
+    refused("NVIDIA_DRIVER_ROOT", kDriverRoots, "use the key `driver_root` of the component cdi"),
+    refused("DRIVER_ROOT", kDriverRoots, "use the key `driver_root` of the component cdi"),
     needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
-    refused("NVIDIA_DEV_ROOT", kDriverRoots, "the key `dev_root` of the component cdi says so"),
-    refused("DEV_ROOT", kDriverRoots, "the key `dev_root` of the component cdi says so"),
+    refused("NVIDIA_DEV_ROOT", kDriverRoots, "use the key `dev_root` of the component cdi"),
+    refused("DEV_ROOT", kDriverRoots, "use the key `dev_root` of the component cdi"),
     needless("DEV_ROOT_CTR_PATH", kNoContainer),
     honoured("NVIDIA_CONTAINER_RUNTIME_DEBUG", "debug"),
     honoured("NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL", "log_level"),
@@ -55,7 +55,7 @@ constexpr std::array kVariables{
     honoured("ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS", "accept_nvidia_visible_devices_as_volume_mounts"),
     honoured("CDI_ENABLED", "cdi"),
     honoured("ENABLE_CDI", "cdi"),
-    refused("CDI_OUTPUT_DIR", "/var/run/cdi|/run/cdi", "the key `folder` of the component cdi says so"),
+    refused("CDI_OUTPUT_DIR", "/var/run/cdi|/run/cdi", "use the key `folder` of the component cdi"),
     refused("CDI_KIND", "management.nvidia.com/gpu", "the mode `management` of the component cdi has its own kind"),
     needless("CREATE_DEVICE_NODES", "the component driver makes the device nodes, and CDI specs name them", "none"),
     honoured("NVIDIA_CONTAINER_TOOLKIT_OPT_IN_FEATURES"),
@@ -116,7 +116,7 @@ Error wrong_value(const Variables::Found& found, const std::string& expected) {
   return Error{ErrorCode::invalid,
                "the variable " + found.name + " is '" + found.value + "', and " + expected + " was expected",
                found.where,
-               "correct it or unset it; keys of the component runtime count before variables",
+               "correct it or unset it; keys of the component runtime take precedence over variables",
                {}};
 }
 

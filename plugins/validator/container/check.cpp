@@ -110,7 +110,7 @@ Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, con
   if (!offer.engine)
     return not_tried(kContainerCheck,
                      "no container was started: " +
-                         (offer.why_not.empty() ? "podman, Docker and containerd are not here" : offer.why_not));
+                         (offer.why_not.empty() ? "podman, Docker and containerd are not installed" : offer.why_not));
   const auto scratch = Scratch::make(asking, offer.engine->place);
   if (!scratch) return not_tried(kContainerCheck, "no container was started: " + scratch.error().what);
   if (const Status filled = scratch->fill(host, probe); !filled) {

@@ -76,7 +76,7 @@ Engine engine_of(const std::string& name, const Client& client, const GpuAccess&
 
 Offer ask_client(const Runner& runner, const std::string& name, const Client& client, const Wanted& wanted) {
   const Host& host = runner.host();
-  const SaidVersion version = version_of_program(runner, program_of(client));
+  const ProgramVersion version = version_of_program(runner, program_of(client));
   if (!version.why_not.empty()) return {{}, version.why_not};
   const std::string shown = name + "'s ctr " + version.text;
   if (version.numbers < kOldestCtr) return {{}, shown + " is older than 1.6"};
@@ -85,7 +85,7 @@ Offer ask_client(const Runner& runner, const std::string& name, const Client& cl
   const Program runtime = find_program(host, std::span(&kRuntime, 1));
   std::string why_not = runtime.path.empty() ? "slipway-runtime is not installed" : why_no_variable(host);
   if (!runtime.why_not.empty()) why_not = runtime.why_not;
-  if (!why_not.empty()) return {{}, shown + " knows no CDI, as 2.0 and newer do, and " + why_not};
+  if (!why_not.empty()) return {{}, shown + " does not support CDI, as 2.0 and newer do, and " + why_not};
   return {engine_of(name, client, {"slipway-runtime", {"--runc-binary", kRuntime, "--env", kAllGpus}}, wanted), {}};
 }
 
@@ -97,7 +97,7 @@ Offer ask_containerd(const Runner& runner, const EngineSocket& place, const Want
             end.error().code == ErrorCode::unreachable
                 ? std::string(place.name) + " does not answer at " + place.path
                 : std::string(place.name) + " cannot be asked: " + end.error().what};
-  Offer offer{{}, std::string("no ctr of ") + place.name + " is at its usual place"};
+  Offer offer{{}, std::string("the program ctr of ") + place.name + " is missing at its usual place"};
   for (const Client& client : kClients) {
     if (std::string_view(client.socket) != place.path) continue;
     const Program found = find_program(host, std::span(&client.program, 1));

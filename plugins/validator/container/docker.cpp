@@ -49,7 +49,7 @@ Json info_of(const Runner& runner, const std::string& docker) {
 }
 
 /// Docker lists its spec folders only while CDI is enabled.
-bool gives_by_cdi(const Json& info) {
+bool supports_cdi_devices(const Json& info) {
   const auto folders = info.find("CDISpecDirs");
   return folders != info.end() && folders->is_array() && !folders->empty();
 }
@@ -77,7 +77,7 @@ std::string gpu_runtime(const Json& info) {
 
 /// Returns how this Docker gives GPUs.
 std::optional<GpuAccess> access_of(const Json& info, const std::string& device) {
-  if (gives_by_cdi(info) && !device.empty()) return GpuAccess{device, {"--device", device}};
+  if (supports_cdi_devices(info) && !device.empty()) return GpuAccess{device, {"--device", device}};
   const std::string runtime = gpu_runtime(info);
   if (runtime.empty()) return std::nullopt;
   return GpuAccess{"the runtime " + runtime, {"--runtime", runtime, "--env", kAllGpus}};
@@ -112,7 +112,7 @@ Engine engine_of_docker(const std::string& docker, const std::string& tar, const
 /// Says why a version of Docker is not supported; empty: it is.
 std::string why_not_version(const std::string& version) {
   const EngineVersion numbers = parse_engine_version(version);
-  if (numbers == EngineVersion()) return "`docker info` says no version that can be read, but \"" + version + "\"";
+  if (numbers == EngineVersion()) return "`docker info` prints no readable version, but \"" + version + "\"";
   return numbers < kOldestDocker ? "Docker " + version + " is older than 20.10" : "";
 }
 

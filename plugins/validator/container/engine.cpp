@@ -54,7 +54,7 @@ Program find_program(const Host& host, std::span<const char* const> paths) {
   for (const char* path : paths) {
     if (!host.exists(path)) continue;
     if (check_only_ours(*root, path)) return {path, {}};
-    found.why_not = std::string(path) + " is not run, as others than root could exchange it";
+    found.why_not = std::string(path) + " is not run, since users other than root could replace it";
   }
   return found;
 }
@@ -81,13 +81,13 @@ EngineVersion parse_engine_version(std::string_view text) {
   return {number(0), number(1)};
 }
 
-SaidVersion version_of_program(const Runner& runner, Words program) {
+ProgramVersion version_of_program(const Runner& runner, Words program) {
   program.emplace_back("--version");
   const std::string none = "`" + joined(program, " ") + "` says no version";
   const auto shown = runner.run(program, kVersionLimit);
   if (!shown || shown->exit_status != 0) return {{}, {}, none};
   const std::string text(trimmed(shown->output));
-  SaidVersion version{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
+  ProgramVersion version{text.substr(text.rfind(' ') + 1), parse_engine_version(text), {}};  // npos + 1 is 0
   if (version.numbers == EngineVersion()) version.why_not = none;
   return version;
 }

@@ -76,12 +76,12 @@ using EngineVersion = std::pair<unsigned, unsigned>;  ///< {20, 10} for "20.10.2
 /// Reads the last word of "ctr github.com/containerd/containerd/v2 v2.1.9", "podman version 4.3.1", "20.10.24+dfsg1".
 EngineVersion parse_engine_version(std::string_view text);
 /// A program's version.
-struct SaidVersion {
+struct ProgramVersion {
   std::string text;  ///< "4.3.1"
   EngineVersion numbers;
   std::string why_not;  ///< it printed no valid version, or did not run
 };
 /// Runs `PROGRAM WORDS --version`.
-SaidVersion version_of_program(const Runner& runner, Words program);
+ProgramVersion version_of_program(const Runner& runner, Words program);
 
 }  // namespace slipway::validator

@@ -17,10 +17,10 @@ Removals removals_by_podman(const std::string& program, const Place& place) {
 Offer ask_podman(const Runner& runner, const Wanted& wanted) {
   const auto [program, why_not] = find_program(runner.host(), std::span(&kPodmanProgram, 1));
   if (program.empty()) return {{}, why_not};
-  const SaidVersion version = version_of_program(runner, {program});
+  const ProgramVersion version = version_of_program(runner, {program});
   if (!version.why_not.empty()) return {{}, version.why_not};
   if (version.numbers < kFirstPodmanWithCdi)
-    return {{}, "podman " + version.text + " knows no CDI, as 4.1 and newer do"};
+    return {{}, "podman " + version.text + " does not support CDI, as 4.1 and newer do"};
   Engine engine{.name = "podman", .given = wanted.device, .place = {kPodman, wanted.number}};
   engine.start = {
       program,         "run",      "--rm",        "--name",   engine.place.name(), "--network=none", "--security-opt",

@@ -35,9 +35,9 @@ bool run_removals(const Runner& runner, const std::vector<Words>& removals) {
 
 void remove_check(const Runner& runner, const Scratch& scratch, const Removals& removals, bool with_container) {
   const bool container_gone = !with_container || run_removals(runner, removals.container);
-  const bool rest_gone = run_removals(runner, removals.afterwards);
+  const bool rest_removed = run_removals(runner, removals.afterwards);
   if (!removals.shared.empty()) (void)runner.run(removals.shared, kRemovalLimit);
-  if (container_gone && rest_gone) scratch.remove(runner);
+  if (container_gone && rest_removed) scratch.remove(runner);
 }
 
 void remove_abandoned(const Runner& runner) {

@@ -75,7 +75,8 @@ std::string random_number() {
 
 Result<Scratch> Scratch::make(const Runner& runner, Place place) {
   if (find_program(runner.host(), kRemovers).path.empty())
-    return Error{ErrorCode::not_found, "no rm that root may run is here to remove a container's folder", {}, {}, {}};
+    return Error{
+        ErrorCode::not_found, "rm, which removes a container's folder, is missing, or root may not run it", {}, {}, {}};
   SLIPWAY_TRY(root, RootDir::open(runner.host().root_folder()));
   const auto lock = lock_all(runner, root);
   if (!lock) return lock.error();

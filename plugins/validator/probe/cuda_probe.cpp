@@ -162,8 +162,7 @@ Json try_out(const char* path) {
 
 int main(int count, char** arguments) {
   if (count != 2) {
-    std::fputs("validator-cuda-probe is started by slipway, not by hand; see `slipway verify --only validator`\n",
-               stderr);
+    std::fputs("only slipway starts validator-cuda-probe; see `slipway verify --only validator`\n", stderr);
     return 64;
   }
   std::puts(slipway::canonical(try_out(arguments[1])).c_str());

@@ -20,8 +20,7 @@ int main(int count, char** values) {
   std::chrono::milliseconds::rep limit = 0;
   const std::string_view number = count == 4 ? values[1] : "";
   if (std::from_chars(number.data(), number.data() + number.size(), limit).ec != std::errc{} || limit <= 0) {
-    std::fputs("validator-driver-probe is started by slipway, not by hand; see `slipway verify --only validator`\n",
-               stderr);
+    std::fputs("only slipway starts validator-driver-probe; see `slipway verify --only validator`\n", stderr);
     return 64;
   }
   const auto looked = validator::look_at_driver({.named = values[2], .driver_root = values[3], .machine = nullptr},

@@ -39,7 +39,7 @@ Events::Events(const RootDir& root, bool has_kernel_log) : log_(root, has_kernel
   if (opened)
     files_ = std::move(*opened);
   else
-    files_problem_ = opened.error().what;
+    watch_problem_ = opened.error().what;
   (void)log_.read();  // from here on
 }
 
@@ -50,7 +50,7 @@ bool Events::watch(std::vector<std::string> paths) {
   if (paths.size() > FileWatch::kMostPaths) paths.resize(FileWatch::kMostPaths);
   if (paths == paths_) return false;
   const Status watched = files_->watch(paths);
-  files_problem_ = watched ? files_->problem() : watched.error().what;
+  watch_problem_ = watched ? files_->problem() : watched.error().what;
   if (watched) paths_ = std::move(paths);
   return watched.ok();
 }
@@ -61,7 +61,7 @@ News Events::take() {
   const auto& rules = nvidia::health::default_rules();
   for (const nvidia::Xid& xid : log_.read())  // XIDs of crashing programs do not concern the driver
     news.driver_changed = news.driver_changed || rules.counts(xid.number);
-  news.driver_wrote = log_.take_driver_lines();
+  news.driver_logged = log_.take_driver_lines();
   return news;
 }
 
@@ -74,7 +74,7 @@ std::vector<int> Events::descriptors() const {
 
 std::vector<std::string> Events::problems() const {
   std::vector<std::string> all;
-  if (!files_problem_.empty()) all.push_back("changed files are noticed late: " + files_problem_);
+  if (!watch_problem_.empty()) all.push_back("changed files are noticed late: " + watch_problem_);
   if (!log_.problem().empty()) all.push_back("a lost GPU is noticed within a minute: " + log_.problem());
   return all;
 }

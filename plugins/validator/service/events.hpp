@@ -18,7 +18,7 @@ namespace slipway::validator {
 struct News {
   bool files = false;           ///< a file has appeared, vanished or changed
   bool driver_changed = false;  ///< an XID that is a fault of a GPU
-  bool driver_wrote = false;    ///< other lines of the driver: it was loaded or unloaded, or reported a problem
+  bool driver_logged = false;   ///< other lines of the driver: it was loaded or unloaded, or reported a problem
 };
 
 /// Used by one thread.
@@ -40,7 +40,7 @@ class Events {
 
  private:
   std::optional<FileWatch> files_;
-  std::string files_problem_;
+  std::string watch_problem_;
   std::vector<std::string> paths_;
   nvidia::health::KernelLogWatch log_;
 };

@@ -13,10 +13,10 @@ std::string gauges_text(const Gauges& gauges) {
   };
   add("gpu_operator_node_metrics_ready_ts_seconds", "When this service started, in seconds since 1970",
       gauges.start_time);
-  add("gpu_operator_node_driver_ready", "The file driver-ready is there", gauges.driver_ready);
-  add("gpu_operator_node_toolkit_ready", "The file toolkit-ready is there", gauges.toolkit_ready);
-  add("gpu_operator_node_plugin_ready", "The file plugin-ready is there", gauges.plugin_ready);
-  add("gpu_operator_node_cuda_ready", "The file cuda-ready is there", gauges.cuda_ready);
+  add("gpu_operator_node_driver_ready", "The file driver-ready exists", gauges.driver_ready);
+  add("gpu_operator_node_toolkit_ready", "The file toolkit-ready exists", gauges.toolkit_ready);
+  add("gpu_operator_node_plugin_ready", "The file plugin-ready exists", gauges.plugin_ready);
+  add("gpu_operator_node_cuda_ready", "The file cuda-ready exists", gauges.cuda_ready);
   add("gpu_operator_node_driver_validation", "The driver works", gauges.driver_valid);
   add("gpu_operator_node_driver_validation_last_success_ts_seconds",
       "When the driver was last seen to work, in seconds since 1970", gauges.driver_valid_time);

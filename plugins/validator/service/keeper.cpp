@@ -66,7 +66,7 @@ void Keeper::pass_without_driver() {
   changed_.clear();
   if (host_.live() && !host_.module_loaded("nvidia")) {
     take(fails(kDriverCheck, "the kernel module nvidia is not loaded",
-               "it stood still for an apply; nothing if that goes on"));
+               "if the apply for which this service was paused still runs, wait for its end"));
     if (settings_.wants("cuda")) take(not_tried(kCudaCheck, "the driver is not loaded"));
     tried_for_.clear();
   }

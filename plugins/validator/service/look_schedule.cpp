@@ -9,15 +9,15 @@ void LookSchedule::driver_changed(Clock::time_point now) {
   due_ = std::min(due_, std::max(now, last_ + kShortest));
 }
 
-void LookSchedule::driver_wrote(Clock::time_point now) {
+void LookSchedule::driver_logged(Clock::time_point now) {
   if (!asked_once_) return;  // the first check is due already
   wrote_ = true;
   due_ = std::min(due_, std::max(now, last_ + patience_));
 }
 
 void LookSchedule::looked(Clock::time_point now, bool works, bool news) {
-  const bool for_nothing = wrote_ && !again_ && !news;
-  patience_ = for_nothing ? std::min<std::chrono::seconds>(2 * patience_, kAtRest) : kShortest;
+  const bool without_result = wrote_ && !again_ && !news;
+  patience_ = without_result ? std::min<std::chrono::seconds>(2 * patience_, kAtRest) : kShortest;
   if (news) pause_ = kShortest;
   due_ = now + (works ? kAtRest : pause_);
   if (!works) pause_ = std::min(2 * pause_, kLongest);

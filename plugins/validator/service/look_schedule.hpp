@@ -23,7 +23,7 @@ class LookSchedule {
   void driver_changed(Clock::time_point now);
   /// The driver wrote a line without information about its state. If such lines keep coming and the looks find nothing
   /// new, the looks become less frequent.
-  void driver_wrote(Clock::time_point now);
+  void driver_logged(Clock::time_point now);
   bool is_due(Clock::time_point now) const { return now >= due_; }
   /// Returns when the next check is due; the first is due at once.
   Clock::time_point due() const { return due_; }

@@ -74,13 +74,13 @@ class ValidatorService final : public Service {
       report(changed, keeper, io);
       if (!port_problem_.empty()) rounds.at(serve_after_);
       if (events.watch(paths_of(spec, keeper))) rounds.at(now);  // events before the watch were missed
-      tell_problems(events, io);
+      log_problems(events, io);
     };
     const auto pass = [&]() -> Status {
       const News news = events.take();
       const auto now = Clock::now();
       if (news.driver_changed) looks.driver_changed(now);
-      if (news.driver_wrote) looks.driver_wrote(now);
+      if (news.driver_logged) looks.driver_logged(now);
       if (news.files) {
         rounds.files_changed(now);
         watch.changed();
@@ -135,9 +135,9 @@ class ValidatorService final : public Service {
   }
 
   /// That changes are noticed late is not a failure, and is logged once.
-  void tell_problems(const Events& events, ServiceIo& io) {
+  void log_problems(const Events& events, ServiceIo& io) {
     const std::string all = joined(events.problems());
-    if (std::exchange(told_problems_, all) != all && !all.empty()) io.log("info", all);
+    if (std::exchange(logged_problems_, all) != all && !all.empty()) io.log("info", all);
   }
 
   /// Loads a changed config file; if it is invalid, the last good one stays active.
@@ -151,7 +151,7 @@ class ValidatorService final : public Service {
         return;
       case ConfigWatch::News::changed:
         keeper.take_names(given_names(watch.in_force()));
-        io.log("info", "a changed configuration is in force");
+        io.log("info", "the changed configuration is used now");
     }
   }
 
@@ -162,8 +162,8 @@ class ValidatorService final : public Service {
       io.log(bad ? "warning" : "info",
              finding.name + ": " + std::string(to_string(finding.status)) + ": " + finding.text + remedy);
     }
-    if (changed.empty() && told_port_problem_ == port_problem_) return;
-    told_port_problem_ = port_problem_;
+    if (changed.empty() && reported_port_problem_ == port_problem_) return;
+    reported_port_problem_ = port_problem_;
     io.status(keeper.summary() + (port_problem_.empty() ? "" : "; no gauges"));
     std::vector<std::string> reasons = keeper.failures();
     if (!port_problem_.empty()) reasons.push_back("no gauges: " + port_problem_);
@@ -206,14 +206,14 @@ class ValidatorService final : public Service {
 
   ServiceLoop loop_;
   std::atomic<bool> woken_ = false;  ///< CUDA was tried
-  std::string told_problems_;        ///< of the events
+  std::string logged_problems_;      ///< of the events
   std::string root_folder_;
   std::shared_ptr<base::KnownClients> known_ = std::make_shared<base::KnownClients>();  ///< over each server_
   std::unique_ptr<base::HttpListener> server_;
   Clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;
-  std::string told_port_problem_;  ///< text in the service's status
+  std::string reported_port_problem_;  ///< text in the service's status
 };
 
 }  // namespace

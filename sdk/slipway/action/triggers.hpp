@@ -7,14 +7,14 @@
 
 namespace slipway::action {
 
-/// Makes the cache of the dynamic linker anew. Since: SDK 1.0
+/// Makes the cache of the dynamic linker again. Since: SDK 1.0
 inline std::string ldconfig() { return "ldconfig"; }
 
-/// Makes the list of a kernel's modules anew.
+/// Makes the list of a kernel's modules again.
 /// @param kernel_release  "6.1.0-50-amd64". Since: SDK 1.0
 inline std::string depmod(const std::string& kernel_release) { return "depmod:" + kernel_release; }
 
-/// Makes the initramfs of a kernel anew. Since: SDK 1.0
+/// Makes the initramfs of a kernel again. Since: SDK 1.0
 inline std::string initramfs(const std::string& kernel_release) { return "initramfs:" + kernel_release; }
 
 /// systemd reads its units again. Since: SDK 1.0

@@ -30,7 +30,7 @@ struct QuiesceRequest {
   bool open = true;  ///< it has not answered yet
 };
 
-Error not_quiet(const std::string& service, const std::string& why) {
+Error not_quiesced_error(const std::string& service, const std::string& why) {
   return Error{.code = ErrorCode::busy,
                .what = "the service of " + service + " did not release the driver: " + why,
                .where = std::string(kControlFolder) + "/" + service + std::string(kEnding),
@@ -46,7 +46,8 @@ Result<std::vector<QuiesceRequest>> ask_all(const Host& host) {
     if (!name.ends_with(kEnding) || asked.size() == kMostServices) continue;
     const std::string service = name.substr(0, name.size() - kEnding.size());
     auto connected = connect_to(host, std::string(kControlFolder) + "/" + name);
-    if (!connected && connected.error().code == ErrorCode::busy) return not_quiet(service, "too many ask it");
+    if (!connected && connected.error().code == ErrorCode::busy)
+      return not_quiesced_error(service, "too many clients ask it");
     if (!connected && connected.error().code == ErrorCode::denied) return connected.error();
     if (!connected) continue;                                                                    // it does not run
     if (::send(connected->get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) continue;  // it has just ended
@@ -67,13 +68,14 @@ Status read_answer(QuiesceRequest& asked) {
   asked.answer.append(part.data(), static_cast<std::size_t>(got));
   const auto end = asked.answer.find('\n');
   if (end == std::string::npos)
-    return asked.answer.size() < kLongestAnswer ? Status() : Status(not_quiet(asked.service, "its answer has no end"));
+    return asked.answer.size() < kLongestAnswer ? Status()
+                                                : Status(not_quiesced_error(asked.service, "its answer does not end"));
   asked.open = false;
   const Json answer = parse_foreign(asked.answer.substr(0, end));
   if (answer.is_object() && answer.value("ok", Json()) == true) return {};
   const Json error = answer.is_object() ? answer.value("error", Json()) : Json();
   const Json what = error.is_object() ? error.value("what", Json()) : Json();
-  return not_quiet(asked.service, what.is_string() ? what.get<std::string>() : "it refused");
+  return not_quiesced_error(asked.service, what.is_string() ? what.get<std::string>() : "it refused");
 }
 
 Status wait_for(std::vector<QuiesceRequest>& all, Clock::time_point end) {
@@ -87,7 +89,7 @@ Status wait_for(std::vector<QuiesceRequest>& all, Clock::time_point end) {
     }
     if (open.empty()) return {};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) return not_quiet(open.front()->service, "it does not answer");
+    if (left <= 0) return not_quiesced_error(open.front()->service, "it does not answer");
     if (::poll(wanted.data(), wanted.size(), static_cast<int>(left)) < 0 && errno != EINTR)
       return system_error("wait for", "services", errno);
     for (std::size_t i = 0; i < open.size(); ++i)

@@ -20,7 +20,7 @@ Error refused(ErrorCode code, const std::string& what, const std::string& where,
 
 Result<std::string> from_file(const RootDir& files, const std::string& path, std::size_t limit_bytes) {
   if (!path.starts_with('/'))
-    return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not named from the root on", path,
+    return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not an absolute path", path,
                    "write the whole path: {file: /etc/…}");
   return read_private(files, path, limit_bytes);
 }
@@ -28,13 +28,13 @@ Result<std::string> from_file(const RootDir& files, const std::string& path, std
 Result<std::string> from_variable(const char* value, const std::string& name, std::size_t limit_bytes) {
   const std::string where = "environment variable " + name;
   if (value == nullptr)
-    return refused(ErrorCode::not_found, "the secret is to be in " + name + ", and that variable is not set", where,
-                   "set it for slipway; a service and a boot have no variables of yours: use {file: PATH} there");
+    return refused(ErrorCode::not_found, "the secret should be in " + name + ", and that variable is not set", where,
+                   "set it for slipway; a service and a boot do not have your variables: use {file: PATH} there");
   std::string text = value;
   if (text.size() <= limit_bytes) return text;
   return refused(ErrorCode::invalid,
                  "the secret in " + name + " is longer than " + std::to_string(limit_bytes) + " bytes", where,
-                 "write the secret alone there");
+                 "write only the secret there");
 }
 
 /// Reads a variable. `slipway plugin check` would take getenv() for the plugin's own use of the environment.
@@ -52,7 +52,7 @@ Result<std::string> read_secret(const Json& reference, std::size_t limit_bytes, 
   const std::string name = text_at(reference, "env");
   if (path.empty() == name.empty())
     return refused(ErrorCode::invalid, "a secret is named by exactly one of {file: PATH} and {env: NAME}", "",
-                   "hand on the value of a spec key of type `secret`");
+                   "pass on the value of a spec key of type `secret`");
   Result<std::string> text = std::string();
   if (path.empty()) {
     text = from_variable(places.variable(name), name, limit_bytes);

@@ -62,7 +62,7 @@ Status check_named(int fd, const std::string& file) {
   if (::fstat(fd, &info) != 0) return system_error("look at", file, errno);
   if (!is_trusted_owner(info.st_uid))
     return Error{.code = ErrorCode::denied,
-                 .what = file + " belongs to user " + std::to_string(info.st_uid) + ", so what it says is not believed",
+                 .what = file + " belongs to user " + std::to_string(info.st_uid) + ", so its content is not trusted",
                  .where = file,
                  .next = "read it, and take a copy of your own"};
   if (!S_ISREG(info.st_mode)) return {};

@@ -40,7 +40,7 @@ bool may_have_acl(int fd) {
 }
 
 /// A name on the way to a file.
-struct NameOnTheWay {
+struct PathStep {
   uid_t uid = 0;
   gid_t gid = 0;
   mode_t mode = 0;     ///< including the type
@@ -49,7 +49,7 @@ struct NameOnTheWay {
 };
 
 /// Returns who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: no one.
-std::string other_writer(const NameOnTheWay& seen) {
+std::string other_writer(const PathStep& seen) {
   if (!is_trusted_owner(seen.uid)) return "user " + std::to_string(seen.uid) + " owns";
   if (S_ISLNK(seen.mode)) return {};                                     // a link's own mode bits have no meaning
   const bool shared = S_ISDIR(seen.mode) && (seen.mode & S_ISVTX) != 0;  // like /tmp: only owners replace things
@@ -60,7 +60,7 @@ std::string other_writer(const NameOnTheWay& seen) {
 }
 
 /// @param above  the root's own folder; empty: "/", or unknown
-Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const NameOnTheWay& seen) {
+Status check_one(const std::string& above, std::string_view wanted, const std::string& at, const PathStep& seen) {
   const std::string writer = other_writer(seen);
   if (writer.empty()) return {};
   const std::string place = at == "/" && !above.empty() ? above : above + at;
@@ -68,11 +68,11 @@ Status check_one(const std::string& above, std::string_view wanted, const std::s
   const std::string file = above + std::string(wanted);
   return Error{.code = ErrorCode::denied,
                .what = writer + " " + place + (place == file ? "" : " and could write " + file) +
-                       ", so what it says is not believed",
+                       ", so its content is not trusted",
                .where = place,
-               .next = "look at what is there; if all of it is yours, `" +
+               .next = "check the files there; if all of them are yours, `" +
                        (owned ? "chown " + std::to_string(::geteuid()) + " " : std::string("chmod go-w ")) + place +
-                       "`; if not, take a root of your own"};
+                       "`; otherwise use a root of your own"};
 }
 
 constexpr int kMostOwnerLinks = 40;  // the kernel's limit
@@ -84,27 +84,27 @@ std::string target_of(const Fd& link) {
   return target;
 }
 
-Result<NameOnTheWay> seen_of(int fd, const std::string& at) {
+Result<PathStep> read_step(int fd, const std::string& at) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
   const bool group_writes = !S_ISLNK(info.st_mode) && (info.st_mode & S_IWGRP) != 0;
-  return NameOnTheWay{info.st_uid, info.st_gid, info.st_mode, {}, group_writes && may_have_acl(fd)};
+  return PathStep{info.st_uid, info.st_gid, info.st_mode, {}, group_writes && may_have_acl(fd)};
 }
 
-Result<NameOnTheWay> look(const RootDir& root, const std::string& at) {
-  if (at == "/") return seen_of(root.fd(), at);
+Result<PathStep> look(const RootDir& root, const std::string& at) {
+  if (at == "/") return read_step(root.fd(), at);
   SLIPWAY_TRY(place, root.open_at(at, O_PATH | O_NOFOLLOW));
-  SLIPWAY_TRY(seen, seen_of(place.get(), at));
+  SLIPWAY_TRY(seen, read_step(place.get(), at));
   if (S_ISLNK(seen.mode)) seen.target = target_of(place);
   return seen;
 }
 
-Result<NameOnTheWay> look(const Host& host, const std::string& at) {
+Result<PathStep> look(const Host& host, const std::string& at) {
   SLIPWAY_TRY(info, host.info(at));
   using Type = FileInfo::Type;
   const bool is_link = info.type == Type::symlink;
   const mode_t type = is_link ? S_IFLNK : info.type == Type::directory ? S_IFDIR : S_IFREG;
-  NameOnTheWay seen{info.uid, info.gid, type | info.mode, {}, true};
+  PathStep seen{info.uid, info.gid, type | info.mode, {}, true};
   if (is_link) {
     SLIPWAY_TRY(target, host.read_link(at));
     seen.target = std::move(target);
@@ -113,7 +113,7 @@ Result<NameOnTheWay> look(const Host& host, const std::string& at) {
 }
 
 /// Returns the names of a path, the last one first.
-std::vector<std::string> names_backwards(const std::string& path) {
+std::vector<std::string> reversed_names(const std::string& path) {
   std::vector<std::string> names;
   std::istringstream parts(path);
   for (std::string name; std::getline(parts, name, '/');)
@@ -129,7 +129,7 @@ template <class Place>
 Result<bool> check_way(const Place& place, const std::string& above, std::string_view path) {
   SLIPWAY_TRY(top, look(place, "/"));
   SLIPWAY_CHECK(check_one(above, path, "/", top));
-  std::vector<std::string> names = names_backwards(std::string(path));
+  std::vector<std::string> names = reversed_names(std::string(path));
   std::string at;
   for (int links = 0; !names.empty();) {
     const std::string name = names.back();
@@ -149,7 +149,7 @@ Result<bool> check_way(const Place& place, const std::string& above, std::string
     }
     if (++links > kMostOwnerLinks) return system_error("follow", next, ELOOP);
     if (seen->target.starts_with('/')) at.clear();
-    const std::vector<std::string> more = names_backwards(seen->target);
+    const std::vector<std::string> more = reversed_names(seen->target);
     names.insert(names.end(), more.begin(), more.end());
   }
   return true;

@@ -29,7 +29,7 @@ Result<std::string> normal_path(std::string_view path) {
   };
   if (!path.starts_with('/')) {
     const auto whole = normal_path("/" + std::string(path));
-    return refused("is not absolute", "write it from the root on" + (whole ? ": " + *whole : std::string()));
+    return refused("is not absolute", "write it as an absolute path" + (whole ? ": " + *whole : std::string()));
   }
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
     return refused("has a control character in it", "leave that out");

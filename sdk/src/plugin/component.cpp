@@ -35,7 +35,7 @@ Result<Outcome> Component::apply(const Action& action, const Host&) const { retu
 const Json* Spec::find(std::string_view key) const {
   const std::string_view first = key.substr(0, key.find('.'));
   if (knows_keys_ && std::find(declared_.begin(), declared_.end(), first) == declared_.end())
-    throw std::logic_error("the spec's key '" + std::string(first) + "' is read, which the manifest does not have" +
+    throw std::logic_error("the spec's key '" + std::string(first) + "' is read, but the manifest does not have it" +
                            did_you_mean(first, declared_));
   return detail::find_by_dotted_name(section_, key);
 }
@@ -50,7 +50,7 @@ const Json* Spec::find_as(std::string_view key, bool (*fits)(const Json&), std::
 
 std::string Spec::text(std::string_view key) const {
   return detail::text_or_empty(find_as(
-      key, [](const Json& value) { return value.is_string(); }, "a text"));
+      key, [](const Json& value) { return value.is_string(); }, "a string"));
 }
 
 bool Spec::flag(std::string_view key) const {

@@ -29,7 +29,7 @@ int fail(const slipway_reply& reply, const Error& error) {
 Error defect(const std::string& what) {
   return Error{.code = ErrorCode::plugin_defect,
                .what = what,
-               .next = "report this to the plugin's authors; the other components can go on"};
+               .next = "report this to the plugin's authors; the other components are not affected"};
 }
 
 Json known_components(const ComponentFactories& factories) {

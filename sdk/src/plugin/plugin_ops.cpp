@@ -31,7 +31,7 @@ Result<std::unique_ptr<Host>> host_of(const Json& request) {
   return open_host(host_config_from_json(object_at(request, "host")));
 }
 
-Error no_ability(const std::string& what) { return Error{.code = ErrorCode::unsupported, .what = what}; }
+Error not_offered(const std::string& what) { return Error{.code = ErrorCode::unsupported, .what = what}; }
 
 Result<Json> detect(Component& component, const Json& request, const slipway_services&) {
   SLIPWAY_TRY(host, host_of(request));
@@ -82,7 +82,7 @@ Result<Json> tools(Component& component, const Json&, const slipway_services&) {
 
 Result<Json> tool(Component& component, const Json& request, const slipway_services& services) {
   const Commands* const commands = component.commands();
-  if (commands == nullptr) return no_ability("this component has no tools");
+  if (commands == nullptr) return not_offered("this component has no tools");
   const std::string name = text_at(request, "tool");
   ServiceToolIo io(services);
   SLIPWAY_TRY(host, host_of(request));
@@ -95,7 +95,7 @@ Result<Json> tool(Component& component, const Json& request, const slipway_servi
 
 Result<Json> import(Component& component, const Json& request, const slipway_services&) {
   const Importer* const importer = component.importer();
-  if (importer == nullptr) return no_ability("this component imports nothing");
+  if (importer == nullptr) return not_offered("this component imports nothing");
   const Json document = object_at(request, "document");
   SLIPWAY_TRY(section, importer->import(text_at(document, "apiVersion"), text_at(document, "kind"), document));
   return Json{{"spec", section.spec}, {"warnings", section.warnings}};
@@ -103,7 +103,7 @@ Result<Json> import(Component& component, const Json& request, const slipway_ser
 
 Result<Json> service(Component& component, const Json& request, const slipway_services& services) {
   Service* const service = component.service();
-  if (service == nullptr) return no_ability("this component has no service");
+  if (service == nullptr) return not_offered("this component has no service");
   SLIPWAY_TRY(host, host_of(request));
   AliveEvery alive_every;
   if (const auto asked = request.find("alive_ms"); asked != request.end() && asked->is_number_unsigned())

@@ -42,7 +42,7 @@ Json tools_to_json(const std::vector<ToolInfo>& tools);
 CommandWords words_from_json(const Json& request);
 
 /// Sends a message to slipway and ignores the answer ("log", "ready").
-void tell_slipway(const slipway_services& services, const char* op, const Json& message);
+void notify_slipway(const slipway_services& services, const char* op, const Json& message);
 
 class ServiceToolIo final : public ToolIo {
  public:
@@ -56,7 +56,7 @@ class ServiceToolIo final : public ToolIo {
   Result<Json> core(std::string_view op, const Json& request) override;
 
  private:
-  void tell(const char* op, const Json& message) const { tell_slipway(services_, op, message); }
+  void tell(const char* op, const Json& message) const { notify_slipway(services_, op, message); }
   const slipway_services& services_;
 };
 

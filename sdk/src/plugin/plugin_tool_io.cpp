@@ -24,7 +24,7 @@ Result<Json> call(const slipway_services& services, const char* op, const Json& 
 
 }  // namespace
 
-void tell_slipway(const slipway_services& services, const char* op, const Json& message) {
+void notify_slipway(const slipway_services& services, const char* op, const Json& message) {
   (void)call(services, op, message).ok();
 }
 

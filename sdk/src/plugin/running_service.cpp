@@ -33,15 +33,15 @@ class CoreServiceIo final : public ServiceIo {
  public:
   CoreServiceIo(const slipway_services& services, AliveEvery alive_every, const Running& running)
       : services_(services), alive_every_(alive_every), running_(running) {}
-  void ready() override { tell_slipway(services_, "ready", Json::object()); }
-  void status(std::string_view line) override { tell_slipway(services_, "status", {{"text", line}}); }
+  void ready() override { notify_slipway(services_, "ready", Json::object()); }
+  void status(std::string_view line) override { notify_slipway(services_, "status", {{"text", line}}); }
   void reasons(const std::vector<std::string>& lines) override {
-    tell_slipway(services_, "reasons", {{"lines", lines}});
+    notify_slipway(services_, "reasons", {{"lines", lines}});
   }
   void log(std::string_view level, std::string_view text) override {
-    tell_slipway(services_, "log", {{"level", level}, {"text", text}});
+    notify_slipway(services_, "log", {{"level", level}, {"text", text}});
   }
-  void alive() override { tell_slipway(services_, "alive", Json::object()); }
+  void alive() override { notify_slipway(services_, "alive", Json::object()); }
   AliveEvery alive_every() const override { return alive_every_; }
   bool runs_again() const override { return running_.runs_again; }
 

@@ -28,7 +28,7 @@ Result<int> ToolTable::run(std::string_view tool, const CommandWords& words, con
 namespace detail {
 namespace {
 
-/// Writes the members of an object that differ from their defaults. Null is any number.
+/// Writes the members of an object that differ from their defaults. Null stands for any number.
 class Members {
  public:
   void add(const char* name, const std::string& text) {

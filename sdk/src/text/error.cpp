@@ -60,7 +60,7 @@ std::string advice_for(ErrorCode code) {
       return "remount the filesystem read-write, or name a root that can be written with --root";
     case ErrorCode::denied:
       if (::geteuid() == 0)
-        return "this root may not pass over modes of files (a service's unit, or a sandbox): give the path to root "
+        return "root may not override modes of files here (a service's unit, or a sandbox): give the path to root "
                "(chown root)";
       return "run it as root (sudo), or as the owner of that path";
     default:
@@ -127,7 +127,7 @@ Error system_error(std::string_view doing, std::string_view thing, int number) {
                {}};
 }
 
-void throw_unread(const Error& error) {
+void throw_unhandled_error(const Error& error) {
   std::string message = to_text(error);
   while (message.ends_with('\n')) message.pop_back();
   throw std::logic_error("the value of a call that failed was read; the call said: " + message);

@@ -64,7 +64,7 @@ Json value_or_null(const Json* value) { return value == nullptr ? Json() : *valu
 std::string_view type_in_words(const Json& value) {
   switch (value.type()) {
     case Json::value_t::string:
-      return "a text";
+      return "a string";
     case Json::value_t::boolean:
       return "true or false";
     case Json::value_t::array:

@@ -30,7 +30,7 @@ bool true_or_false(const Json* value);
 std::vector<std::string> texts_or_none(const Json* value);
 Json value_or_null(const Json* value);
 
-/// Describes a value's type, for messages: "a text", "a number", "true or false", "a list", "an object", "nothing".
+/// Describes a value's type, for messages: "a string", "a number", "true or false", "a list", "an object", "nothing".
 std::string_view type_in_words(const Json& value);
 
 inline std::string text_at(const Json& value, std::string_view name) { return text_or_empty(member(value, name)); }

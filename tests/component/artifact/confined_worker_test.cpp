@@ -142,7 +142,7 @@ class ConfinedWorker : public testing::Test {
            ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // with the permission: it is not a mount point
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
-      take_memory_of_nobody(tell);
+      take_uncounted_memory(tell);
       attack_bystander(tell);
       tell("user", ::setuid(12345) == 0);
       ::close(ends[0]);
@@ -159,7 +159,7 @@ class ConfinedWorker : public testing::Test {
   }
 
   /// Takes memory and queues that outlive their creator and are charged to no process.
-  static void take_memory_of_nobody(const std::function<void(const char*, bool)>& tell) {
+  static void take_uncounted_memory(const std::function<void(const char*, bool)>& tell) {
     const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
     tell("shmget", memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0);
     const int semaphores = ::semget(IPC_PRIVATE, 1, 0600);
@@ -304,7 +304,7 @@ TEST_F(ConfinedWorker, StillUnpacks) {
   EXPECT_EQ(test::file_text(dir_ / "store/out/f"), "hello");
 }
 
-TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
+TEST_F(ConfinedWorker, OfARegistryKeepsOnlyTheNetwork) {
   const std::string output = attacks_that_succeed([&] {
     Module module;
     if (module.ask("confine", {{"op", "fetch"}, {"request", of_registry()}}) != SLIPWAY_OK) ::_exit(1);
@@ -313,7 +313,7 @@ TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
 }
 
 // It could otherwise reach virtual machines, and rarely used parts of the kernel.
-TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
+TEST_F(ConfinedWorker, OfARegistryMakesOnlyNetworkSockets) {
   constexpr long kUnseen = 1L << 32;  // the kernel looks at an int
   std::vector<long> all;
   for (long family = 0; family < 64; ++family) all.push_back(family);
@@ -326,7 +326,7 @@ TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
   EXPECT_EQ(families_of({AF_UNIX, AF_PACKET, kUnseen + AF_UNIX}), "1 17 4294967297 ") << "where it is not confined";
 }
 
-TEST_F(ConfinedWorker, OfALayoutOrBundleHasNoNetworkWhateverItIsAskedFor) {
+TEST_F(ConfinedWorker, OfALayoutOrBundleNeverHasANetwork) {
   for (const char* op : {"catalogue", "fetch", "inspect", "pull"}) {
     const std::string output = attacks_that_succeed([&] {
       Module module;
@@ -364,7 +364,7 @@ TEST_F(ConfinedWorker, OfARegistryLogsInByAHelperThatIsNotConfined) {
 }
 
 // The worker reads foreign archives: work that it requests from slipway itself would run as root, unconfined.
-TEST_F(ConfinedWorker, HasNothingDoneForItBySlipwayItself) {
+TEST_F(ConfinedWorker, CannotSendRequestsToSlipway) {
   const std::string bin = dir_ / "prefix/bin";
   std::filesystem::create_directories(bin);
   for (const char* name : {"slipway", "slipway-engine", "slipway-worker"})

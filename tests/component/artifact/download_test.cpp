@@ -61,7 +61,7 @@ TEST_F(Download, PutsBlobsIntoTheCacheOnce) {
 }
 
 // Earlier a manifest that declared 2^50 bytes filled the cache's file system completely, and the partial file stayed.
-TEST_F(Download, OfMoreThanThereIsRoomForIsNotBegun) {
+TEST_F(Download, DoesNotBeginWithoutEnoughSpace) {
   Json blob = package.user;
   blob["size"] = std::uint64_t{1} << 50U;
   const auto fetched = fetch({}, blob);
@@ -71,7 +71,7 @@ TEST_F(Download, OfMoreThanThereIsRoomForIsNotBegun) {
   EXPECT_FALSE(fs::exists(package.cached(blob) + ".partial"));
 }
 
-TEST_F(Download, GoesOnWhereTheConnectionBroke) {
+TEST_F(Download, ContinuesWhereTheConnectionBroke) {
   LayoutRegistry* self = nullptr;
   int cuts = 0;
   registry = std::make_unique<LayoutRegistry>(package.layout, [&](const ServedRequest& request) {
@@ -88,7 +88,7 @@ TEST_F(Download, GoesOnWhereTheConnectionBroke) {
   EXPECT_EQ(registry->server().requests().back().header("range"), "bytes=200000-");
 }
 
-TEST_F(Download, GoesOnWithWhatAnEarlierRunLeft) {
+TEST_F(Download, ContinuesWithWhatAnEarlierRunLeft) {
   const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
   test::write_file(package.cached(package.user) + ".partial", whole.substr(0, 123'456));
   const auto fetched = fetch({}, package.user);
@@ -97,7 +97,7 @@ TEST_F(Download, GoesOnWithWhatAnEarlierRunLeft) {
   expect_cached(package.user);
 }
 
-TEST_F(Download, StartsOverWhenTheServerKnowsNoRanges) {
+TEST_F(Download, StartsOverWhenTheServerDoesNotSupportRanges) {
   const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
   test::write_file(package.cached(package.user) + ".partial", whole.substr(0, 1'000));
   const auto fetched = fetch(
@@ -133,7 +133,7 @@ TEST_F(Download, StartsOverWhenThePartFromBeforeIsDamagedOrTooLong) {
   }
 }
 
-TEST_F(Download, RefusesAnotherPartThanItAskedFor) {
+TEST_F(Download, RefusesAWrongRange) {
   test::write_file(package.cached(package.user) + ".partial", std::string(100, 'x'));
   const auto fetched = fetch(
       [](const ServedRequest& request) -> std::optional<ServedResponse> {
@@ -173,7 +173,7 @@ TEST_F(Download, RefusesABlobThatIsLongerThanItSays) {
   EXPECT_TRUE(fs::is_empty(package.cache() + "/blobs/sha256"));
 }
 
-TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndSaysHowFarItGot) {
+TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndExplainsHowFarItGot) {
   const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
   const auto fetched = fetch(
       [&](const ServedRequest& request) -> std::optional<ServedResponse> {
@@ -189,7 +189,7 @@ TEST_F(Download, GivesUpOnABlobThatStaysCutShortAndSaysHowFarItGot) {
   const std::string text = to_text(fetched.error());
   EXPECT_NE(text.find("100000 of " + std::to_string(size_of(package.user))), std::string::npos) << text;
   EXPECT_NE(text.find("3 times"), std::string::npos) << text;
-  EXPECT_EQ(fs::file_size(package.cached(package.user) + ".partial"), 100'000U) << "the next run goes on from here";
+  EXPECT_EQ(fs::file_size(package.cached(package.user) + ".partial"), 100'000U) << "the next run continues from here";
 }
 
 TEST_F(Download, WaitsAsLongAsRetryAfterSays) {
@@ -218,7 +218,7 @@ Result<HttpResponse> slow_transfer(const HttpSettings& settings) {
 }
 
 // Earlier one byte per second kept an apply, and its lock, running for six hours.
-TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
+TEST(SlowRegistry, IsGivenUpByItsRateOrByTheTotalTime) {
   HttpSettings settings{.stall_timeout = std::chrono::seconds(1)};
   const auto by_rate = slow_transfer(settings);
   ASSERT_FALSE(by_rate);
@@ -238,7 +238,7 @@ TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
 }
 
 // Earlier the limit applied to each blob by its size, which the registry chooses: many blobs together took hours.
-TEST_F(Download, OfAllBlobsTogetherHasOneLimitOfTime) {
+TEST_F(Download, HasOneTimeLimitForAllBlobs) {
   registry = std::make_unique<LayoutRegistry>(package.layout, [&](const ServedRequest& request) {
     if (!is_blob(request)) return std::optional<ServedResponse>();
     return std::optional(ServedResponse{.body = std::string(6, 'x'), .hang = true});
@@ -258,12 +258,12 @@ TEST_F(Download, OfAllBlobsTogetherHasOneLimitOfTime) {
     EXPECT_EQ(fetched.error().code, ErrorCode::timed_out) << to_text(fetched.error());
   }
   const auto again = (*origin)->fetch(all);
-  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("the time for all that is wanted of it is over"));
+  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("the time for the whole transfer is over"));
   EXPECT_THAT(to_text(again.error()), testing::HasSubstr("run the same command again"));
   EXPECT_LE(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3) << "nothing is begun any more";
 }
 
-TEST_F(Download, ThatComesInPiecesTooSlowlySaysHowFastItWas) {
+TEST_F(Download, ThatIsTooSlowReportsItsRate) {
   const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
   registry = std::make_unique<LayoutRegistry>(
       package.layout, [&](const ServedRequest& request) -> std::optional<ServedResponse> {
@@ -286,11 +286,11 @@ TEST_F(Download, ThatComesInPiecesTooSlowlySaysHowFastItWas) {
   const std::string text = to_text(fetched.error());
   EXPECT_THAT(text, testing::HasSubstr("too slowly"));
   EXPECT_THAT(text, testing::HasSubstr("bytes/s)"));
-  EXPECT_THAT(text, testing::HasSubstr("check the way there"));
+  EXPECT_THAT(text, testing::HasSubstr("check the network on the way"));
 }
 
 // A user who may open a file may lock it, and so block an apply.
-TEST_F(Download, OnItsWayIsAFileForItsOwnerAlone) {
+TEST_F(Download, IsPrivateUntilItIsComplete) {
   mode_t mode = 0;
   const std::string partial = package.cached(package.modules_50) + ".partial";
   const auto fetched = fetch(
@@ -370,7 +370,7 @@ TEST_F(Download, FollowsARedirectToAnotherHostWithoutTheLogin) {
   EXPECT_EQ(storage.requests()[0].header("authorization"), "");
 }
 
-TEST_F(Download, StopsARedirectThatGoesInCircles) {
+TEST_F(Download, StopsARedirectThatFormsALoop) {
   const auto fetched = fetch(
       [&](const ServedRequest& request) -> std::optional<ServedResponse> {
         if (!is_blob(request)) return {};
@@ -393,7 +393,7 @@ TEST_F(Download, DoesNotFollowARedirectOutOfTls) {
   EXPECT_NE(fetched.error().what.find("http://storage.invalid:80"), std::string::npos) << fetched.error().what;
 }
 
-TEST_F(Download, WaitsForAnotherRunThatBringsTheSameBlob) {
+TEST_F(Download, WaitsForAnotherDownloadOfTheSameBlob) {
   const std::string partial = package.cached(package.modules_50) + ".partial";
   test::write_file(partial, "");
   registry = std::make_unique<LayoutRegistry>(package.layout);

@@ -40,7 +40,7 @@ TEST_F(HostilePush, OfALayoutWhoseTagIsAPathIsRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(writes(), 0);
 }
 
-TEST_F(HostilePush, OfTheOtherTagsOfSuchALayoutGoesOn) {
+TEST_F(HostilePush, OfOtherTagsOfALayoutWithAPathAsTagSucceeds) {
   package.layout.list(package.index, "../../../prod/app/manifests/latest?x=");
   const auto pushed = push({"535.261.03-debian12"});
   ASSERT_TRUE(pushed) << to_text(pushed.error());
@@ -66,7 +66,7 @@ TEST_F(HostilePush, OfAMediaTypeWithALineBreakIsRefused) {
   EXPECT_EQ(writes(), 0);
 }
 
-TEST_F(HostilePush, OfALayoutWithSuchATagStillLetsItBePulledAndInspectedHere) {
+TEST_F(HostilePush, OfSuchALayoutDoesNotPreventPullAndInspect) {
   package.layout.list(package.index, "../../x");
   const Json local{{"repository", package.layout.path()}, {"tag", "../../x"}};
   const auto pulled = answer("pull", {{"source", local}, {"output", package.dir / "pulled"}}, {});

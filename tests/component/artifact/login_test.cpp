@@ -112,7 +112,7 @@ TEST_F(Login, ByACredentialHelper) {
 }
 
 // Earlier slipway waited for the helper's exit after its complete answer, with the lock held.
-TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
+TEST_F(Login, ACredentialHelperThatContinuesOrFloodsIsEnded) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
   const std::string helper = package.dir / "bin/docker-credential-test";
@@ -132,7 +132,7 @@ TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
 }
 
 // Earlier every failure to run a helper was reported as a missing helper.
-TEST_F(Login, SaysWhyAHelperThatIsThereCannotBeRun) {
+TEST_F(Login, ExplainsWhyAnExistingHelperCannotBeRun) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
   const std::string helper = package.dir / "bin/docker-credential-test";
@@ -145,7 +145,7 @@ TEST_F(Login, SaysWhyAHelperThatIsThereCannotBeRun) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
-TEST_F(Login, NamesTheHelperThatIsNotThere) {
+TEST_F(Login, NamesTheHelperThatIsMissing) {
   start("Basic realm=\"x\"");
   test::write_file(package.dir / ".docker/config.json", R"({"credsStore": "nosuchhelper"})");
   const auto fetched = fetch();
@@ -163,7 +163,7 @@ TEST_F(Login, SaysThatNoneIsConfigured) {
   EXPECT_NE(text.find("login"), std::string::npos) << text;
 }
 
-TEST_F(Login, SaysWhoseWrongPasswordCameFromWhereAndNotThePassword) {
+TEST_F(Login, NamesUserAndSourceOfAWrongPasswordButNotThePassword) {
   start("Basic realm=\"x\"");
   wanted = "Basic something-else";
   log_in(package.dir / ".docker/config.json", {{"auth", "c2xpcHdheTpnZWhlaW0="}});

@@ -39,7 +39,7 @@ class RealRegistry : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Each, RealRegistry, testing::Bool(),
                          [](const auto& one) { return one.param ? "TlsAndLogin" : "PlainOnLoopback"; });
 
-TEST_P(RealRegistry, GivesBackWhatSkopeoPushed) {
+TEST_P(RealRegistry, ReturnsWhatSkopeoPushed) {
   push_by_skopeo("535.261.03-debian12");
   push_by_skopeo("535.261.03-6.1.0-50-amd64-debian12-open");
   Json pinned = source();
@@ -61,7 +61,7 @@ TEST_P(RealRegistry, GivesBackWhatSkopeoPushed) {
   EXPECT_EQ((*all)["entries"][1]["tag"], "535.261.03-debian12");
 }
 
-TEST_P(RealRegistry, TakesWhatWePushAndSkopeoAndWeReadTheSame) {
+TEST_P(RealRegistry, AcceptsAPushThatSkopeoAndSlipwayReadEqually) {
   const auto pushed = ask("push", {{"layout", package.layout.path()}, {"source", source()}});
   ASSERT_TRUE(pushed) << to_text(pushed.error());
   const auto seen = test::run("skopeo inspect --raw " + registry.skopeo_options("") + " docker://" +

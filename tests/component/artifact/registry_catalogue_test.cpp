@@ -148,7 +148,7 @@ TEST(RegistryCatalogue, RefusesAManifestThatIsNotWhatItsDigestNames) {
   EXPECT_EQ(catalogue.error().code, ErrorCode::corrupt) << to_text(catalogue.error());
 }
 
-TEST(RegistryCatalogue, NamesTheNearestTagsForOneThatIsNotThere) {
+TEST(RegistryCatalogue, NamesTheNearestTagsForOneThatIsMissing) {
   SamplePackage package;
   LayoutRegistry registry(package.layout);
   Reader reader(package.cache());
@@ -161,7 +161,7 @@ TEST(RegistryCatalogue, NamesTheNearestTagsForOneThatIsNotThere) {
   EXPECT_NE(text.find("535.261.03-debian12"), std::string::npos) << text;
 }
 
-TEST(RegistryCatalogue, SaysThatARepositoryIsNotThere) {
+TEST(RegistryCatalogue, SaysThatARepositoryIsMissing) {
   SamplePackage package;
   LayoutRegistry registry(package.layout);
   Reader reader(package.cache());
@@ -200,7 +200,7 @@ TEST(RegistryCatalogue, ShowsAWarningHeaderOnce) {
             1);
 }
 
-TEST(RegistryCatalogue, PassesOverSignaturesBesideThePackages) {
+TEST(RegistryCatalogue, SkipsSignaturesBesideThePackages) {
   SamplePackage package;
   package.layout.list(package.for_53, "sha256-" + std::string(64, 'a') + ".sig");
   package.layout.list(package.for_53, "sha256-" + std::string(64, 'b'));

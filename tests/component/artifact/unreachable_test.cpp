@@ -28,7 +28,7 @@ struct Variable {
 };
 
 // Earlier five attempts took 8.5 seconds, although a refused connection is refused a moment later too.
-TEST(UnreachableRegistry, IsAskedOnceAndNamedWithItsPortWhenNobodyListens) {
+TEST(UnreachableRegistry, IsAskedOnceAndNamedWithItsPortWhenNoProcessListens) {
   const std::string authority = "127.0.0.1:" + std::to_string(test::free_port());
   const auto catalogue = read({.repository = "oci://" + authority + "/x"});
   ASSERT_FALSE(catalogue);
@@ -52,7 +52,7 @@ TEST(UnreachableRegistry, IsAskedAgainWhenItIsBusy) {
 }
 
 // Earlier there were five attempts of fifteen seconds each: a plan took 83 s.
-TEST(UnreachableRegistry, ThatAcceptsAndSaysNothingIsGivenUpAfterOneLimitForAllAttempts) {
+TEST(UnreachableRegistry, ThatNeverAnswersIsGivenUpAfterOneLimitForAllAttempts) {
   const test::HttpServer server([](const test::ServedRequest&) { return test::ServedResponse{.hang = true}; });
   ClientSettings settings = test::quick_settings();
   settings.retry = {.attempts = 1000, .first_pause = std::chrono::milliseconds(1)};
@@ -120,7 +120,7 @@ TEST(UnreachableRegistry, OnThisMachineIsNeverAskedThroughAProxy) {
   EXPECT_TRUE(proxy.requests().empty());
 }
 
-TEST(UnreachableRegistry, WithAnUnknownCertificateSaysHowToNameItsCa) {
+TEST(UnreachableRegistry, WithAnUnknownCertificateExplainsHowToNameItsCa) {
   const test::DockerRegistry registry({.tls = true, .login = false});
   const auto catalogue = read({.repository = registry.repository("x")});
   ASSERT_FALSE(catalogue);
@@ -128,7 +128,7 @@ TEST(UnreachableRegistry, WithAnUnknownCertificateSaysHowToNameItsCa) {
   EXPECT_NE(catalogue.error().next.find("ca"), std::string::npos) << to_text(catalogue.error());
 }
 
-TEST(UnreachableRegistry, WithAWrongCaFileSaysWhatIsWrongWithIt) {
+TEST(UnreachableRegistry, WithAWrongCaFileExplainsErrorsOfIt) {
   TempDir dir;
   test::write_file(dir / "no.pem", "no certificate");
   const auto wrong = read({.repository = "oci://127.0.0.1:1/x", .ca_file = dir / "no.pem"});
@@ -137,7 +137,7 @@ TEST(UnreachableRegistry, WithAWrongCaFileSaysWhatIsWrongWithIt) {
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
 }
 
-TEST(UnreachableRegistry, ThatKeepsFailingIsReportedInItsOwnWords) {
+TEST(UnreachableRegistry, ThatKeepsFailingIsReportedWithItsMessage) {
   test::SamplePackage package;
   const test::LayoutRegistry registry(package.layout, [](const test::ServedRequest& request) {
     return request.target == "/v2/" ? std::nullopt

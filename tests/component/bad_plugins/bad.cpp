@@ -76,7 +76,7 @@ void perhaps(const Json& spec, const std::string& operation) {
   if (spec.value("when", "") == operation) go_wrong(spec.value("how", ""));
 }
 
-/// No command line can be read by its table.
+/// Its table is not valid for any command line.
 class Twins final : public Commands {
  public:
   std::vector<ToolInfo> list() const override {

@@ -85,7 +85,7 @@ TEST_F(PluginFiles, ThatOthersCanWriteIsRefused) {
 }
 
 // It is unknown which of the two is meant, so nothing is applied until one of them is removed.
-TEST_F(PluginFiles, TwoOfOneNameAreAnErrorThatNamesBoth) {
+TEST_F(PluginFiles, WithTheSameNameAreAnErrorThatNamesBoth) {
   add(SLIPWAY_BAD_PLUGIN, "bad.so");
   add(SLIPWAY_BAD_PLUGIN, "copy.so");
   const auto before = host_.tree();

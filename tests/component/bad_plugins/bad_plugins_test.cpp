@@ -48,7 +48,7 @@ class BadPlugin : public ::testing::Test {
   ScratchHost host_;
 };
 
-TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
+TEST_F(BadPlugin, ThatCrashesIsReportedWithItsPhase) {
   for (const char* when : {"detect", "plan", "check", "apply", "verify"}) {
     SCOPED_TRACE(when);
     const Ran ran = apply(component("bad", when, "segfault"));
@@ -62,8 +62,9 @@ TEST_F(BadPlugin, ThatCrashesIsToldWithItsPhase) {
 TEST_F(BadPlugin, WhoseToolHasTwoOptionsOfOneNameIsCalledDefective) {
   const Ran ran = host_.bare({"bad", "twins", "--wall"});
   EXPECT_EQ(ran.code, 1) << ran.err;
-  EXPECT_THAT(ran.err,
-              HasSubstr("component bad: the tool twins: its options cannot be told apart: two have the name 'wall'"));
+  EXPECT_THAT(
+      ran.err,
+      HasSubstr("component bad: the tool twins: its options cannot be told apart: two options have the name 'wall'"));
   EXPECT_EQ(host_.bare({"bad", "twins", "--help"}).code, 1);
   EXPECT_EQ(host_.bare({"completion", "names", "options", "--", "bad", "twins"}).out, "");
 }
@@ -78,7 +79,7 @@ TEST_F(BadPlugin, ThatAllocatesTwentyGigabytesIsRefusedThem) {
   EXPECT_THAT(ran.err, Not(HasSubstr("got all of it")));
 }
 
-TEST_F(BadPlugin, ThatThrowsWhatNobodyKnowsIsTold) {
+TEST_F(BadPlugin, ThatThrowsAnUnknownExceptionIsReported) {
   for (const char* when : {"detect", "plan", "apply", "verify"}) {
     SCOPED_TRACE(when);
     expect_only_bad_fails(apply(component("bad", when, "throw")), "threw an exception of an unknown type");
@@ -91,7 +92,7 @@ TEST_F(BadPlugin, ThatPlansSomethingElseEachTimeIsCalledDefective) {
                         "bug in plugin bad: right after apply it plans something else (file /etc/bad)");
 }
 
-TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsToldWhich) {
+TEST_F(BadPlugin, WhoseOutputsBreakItsOwnManifestIsReported) {
   expect_only_bad_fails(
       apply(component("bad", "never", "mistype")),
       "bad gives the output 'number' = \"three\", which is not of the type integer, as its manifest says");

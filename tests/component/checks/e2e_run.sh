@@ -25,16 +25,16 @@ e2e '3 passed, 0 failed' '' sample
 ((status == 0)) || fail "a test that passes fails"
 e2e $'ok - one\n2 passed, 1 failed' '' sample
 grep -qx '2 passed, 1 failed' <<<"$said" || fail "it does not count"
-e2e 'left out: needs what is not there' '' sample
+e2e 'left out: needs what is missing' '' sample
 ((status == 1)) || fail "a test that was left out passes"
 grep -qE '^sample .*FAILED, since something was left out' <<<"$said" || fail "it does not say why"
 e2e $'helper: left out: half of it\n3 passed, 0 failed' '' sample
 ((status == 1)) || fail "a test that was left out in part passes"
-e2e 'left out: needs what is not there' '' --no-boot sample
+e2e 'left out: needs what is missing' '' --no-boot sample
 ((status == 0)) || fail "what was asked to be left out fails"
-e2e 'left out: needs what is not there' 'e2e  sample  no machine of ours has it' sample
+e2e 'left out: needs what is missing' 'e2e  sample  no machine of ours has it' sample
 ((status == 0)) || fail "what the list gives a reason for fails"
-e2e 'left out: needs what is not there' 'e2e  sample' sample
+e2e 'left out: needs what is missing' 'e2e  sample' sample
 ((status == 1)) || fail "a name without a reason is taken"
 e2e '' '' sample
 ((status == 1)) || fail "a test that says nothing passes"

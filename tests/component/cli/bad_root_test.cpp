@@ -39,7 +39,7 @@ TEST(Root, ThatIsReadOnlyIsLeftAloneWithTheReason) {
   ::umount2(folder.c_str(), MNT_DETACH);
 }
 
-TEST(Root, ThatIsFullIsPutBackAsItWas) {
+TEST(Root, ThatIsFullIsRestored) {
   if (!own_mounts()) GTEST_SKIP() << "needs to mount";
   const DriverRoot root;
   const std::string folder = root.folder().at("root").string();
@@ -59,7 +59,7 @@ TEST(Root, ThatIsFullIsPutBackAsItWas) {
 }
 
 // Earlier status said that there was nothing to do, and the next apply failed.
-TEST(Root, WhoseStateHasNoRoomLeftIsSaidByStatus) {
+TEST(Root, WhoseStateHasNoRoomLeftIsReportedByStatus) {
   if (!own_mounts()) GTEST_SKIP() << "needs to mount";
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -111,7 +111,7 @@ TEST(Root, ThatAnotherSlipwayWorksOnIsLeftAlone) {
 }
 
 // Two containers that mount the same root have separate /run folders.
-TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
+TEST(Root, IsLockedForProcessesWithAnotherRunFolder) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string state = root.folder().at("root/var/lib/slipway").string();
@@ -126,7 +126,7 @@ TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
 
 // flock(2) needs no write permission: earlier any user who could open the root folder could block each apply, including
 // the boot's.
-TEST(Root, IsNotToBeLockedByAnotherUser) {
+TEST(Root, CannotBeLockedByAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const DriverRoot root;
   std::filesystem::permissions(root.folder().at(""), std::filesystem::perms(0755));
@@ -164,7 +164,7 @@ TEST(Root, OfALaterSlipwayIsRefused) {
   expect_refused(root, root.run({"apply"}), 1, {"99"}, before);
 }
 
-TEST(Root, WhoseOwnSpecNamesASecretOfThisMachineIsNotBelieved) {
+TEST(Root, WhoseOwnSpecNamesASecretOfThisMachineIsRefused) {
   const DriverRoot root;
   root.put("etc/slipway/host.yaml", R"(apiVersion: slipway.dev/v1
 kind: Host
@@ -188,7 +188,7 @@ spec:
   EXPECT_THAT(named.err, Not(HasSubstr("secret of this machine"))) << "its caller answers for it";
 }
 
-TEST(Root, ThatIsNotThereIsNamed) {
+TEST(Root, ThatIsMissingIsNamed) {
   const DriverRoot root;
   std::filesystem::remove(root.folder().at("root"));
   const Ran ran = root.run({"plan"});

@@ -17,7 +17,7 @@ const std::string kHead = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {na
 
 class BadSpecs : public ::testing::TestWithParam<BadSpec> {};
 
-TEST_P(BadSpecs, AreRefusedByPlanAndApplyWithPlaceAndWayOutAndNothingIsChanged) {
+TEST_P(BadSpecs, AreRefusedByPlanAndApplyWithPlaceAndRemedyAndNothingIsChanged) {
   const DriverRoot root;
   root.folder().file("host.yaml", GetParam().text);
   const auto before = root.tree();
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"AnEmptyFile", "", {"host.yaml"}}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(Spec, ThatIsNotThereIsNamed) {
+TEST(Spec, ThatIsMissingIsNamed) {
   const DriverRoot root;
   std::filesystem::remove(root.folder().at("host.yaml"));
   const auto before = root.tree();

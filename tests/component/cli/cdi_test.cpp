@@ -16,7 +16,7 @@ using ::testing::Not;
 constexpr const char* kMachine = "h100x8,driver=535.261.03";
 
 // Earlier the spec was printed without a warning.
-TEST(CdiGenerate, WarnsOfAHookProgramThatIsNotThere) {
+TEST(CdiGenerate, WarnsOfAHookProgramThatIsMissing) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::vector<std::string> rest{"generate",
@@ -41,13 +41,13 @@ TEST(CdiGenerate, WarnsOfAHookProgramThatIsNotThere) {
   }
 }
 
-TEST(CdiPlan, NotesAHookProgramThatIsNotThere) {
+TEST(CdiPlan, NotesAHookProgramThatIsMissing) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
             ", trust: unsigned}}\n    cdi: {}\n");
   const Ran plan = root.run({"plan"}, kMachine);
-  EXPECT_THAT(plan.out, HasSubstr("hook program /usr/bin/slipway-cdi-hook, which is not there")) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("hook program /usr/bin/slipway-cdi-hook, which is missing")) << plan.err;
   root.put("usr/bin/slipway-cdi-hook", "");
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }
@@ -126,7 +126,7 @@ TEST_F(LostGpus, AreLeftOutOfTheSpecAndNamed) {
   EXPECT_THAT(back.err, Not(HasSubstr("lost")));
 }
 
-TEST_F(LostGpus, ThatAreAllThereAreAreAnError) {
+TEST_F(LostGpus, AreAnErrorWhenAllGpusAreLost) {
   ASSERT_EQ(generate().code, 0);
   sim("gpu all lost");
   const Ran none = generate();
@@ -178,7 +178,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
 }
 
 // Earlier the pods failed without an explanation.
-TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
+TEST_F(LostGpus, ThatTheDevicePluginNeedsAreAnErrorOfThePlan) {
   const auto spec = [&](const std::string& cdi, const std::string& flags) {
     root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
                ", trust: unsigned}}\n    cdi: " + cdi + "\n    deviceplugin: {config: {version: v1, flags: " + flags +
@@ -208,7 +208,7 @@ TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
 }
 
 // Earlier the setting was ignored without an error.
-TEST(SimulatedMachine, WithASettingThatIsNoneIsAnError) {
+TEST(SimulatedMachine, WithAnInvalidSettingIsAnError) {
   const DriverRoot root;
   const Ran plan = root.run({"plan"}, "h100x8,drvier=1");
   EXPECT_EQ(plan.code, 1) << plan.out;

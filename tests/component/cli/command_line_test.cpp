@@ -8,7 +8,7 @@ using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
 
-TEST(CommandLine, MistakesExitWith64AndSayWhatIsMeant) {
+TEST(CommandLine, MistakesExitWith64AndSuggestACorrection) {
   const DriverRoot root;
   const auto before = root.tree();
   expect_refused(root, root.run({"aply"}), 64, {"aply", "apply"}, before);
@@ -42,7 +42,7 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
 }
 
 // Earlier everything was installed before the lock failed to be written.
-TEST(Lock, ThatCannotBeWrittenIsSaidBeforeAnythingIsChanged) {
+TEST(Lock, ThatCannotBeWrittenIsReportedBeforeAnythingIsChanged) {
   const DriverRoot root;
   const auto before = root.tree();
   const std::string lock = root.folder().at("nowhere/slipway.lock").string();
@@ -62,7 +62,7 @@ std::vector<std::string> with_help(std::vector<std::string> words) {
   return words;
 }
 
-TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
+TEST(CommandLine, HelpOfACommandHasTwoExamples) {
   const DriverRoot root;
   const std::vector<std::vector<std::string>> calls{{"init"},
                                                     {"explain"},
@@ -119,7 +119,7 @@ TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
   }
 }
 
-TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
+TEST(CommandLine, HelpOfACommandListsItsOptionsOnly) {
   const DriverRoot root;
   const std::string help = root.slipway({"gc", "--help"}).out;
   EXPECT_THAT(help, HasSubstr("--dry-run"));
@@ -130,7 +130,7 @@ TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
 
 // Earlier `plugin list --to x` and `pkg inspect --trust unsigned` were accepted: all verbs of a command shared its
 // options.
-TEST(CommandLine, OfAVerbHasTheVerbsOwnOptionsAndWords) {
+TEST(CommandLine, OfAVerbHasTheOptionsOfTheVerb) {
   const DriverRoot root;
   const auto before = root.tree();
   const auto refused = [&](const std::vector<std::string>& words, const std::vector<std::string>& says) {
@@ -151,7 +151,7 @@ TEST(CommandLine, OfAVerbHasTheVerbsOwnOptionsAndWords) {
   refused({"plugin", "new", "driver"}, {"a component 'driver' already"});
 }
 
-TEST(CommandLine, HelpOfACommandIsWhatTheCommandSaysItself) {
+TEST(CommandLine, HelpOfACommandEqualsItsOwnHelp) {
   const DriverRoot root;
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"plan"},
                                                                                      {"plugin"},
@@ -170,7 +170,7 @@ TEST(CommandLine, HelpOfACommandIsWhatTheCommandSaysItself) {
   EXPECT_THAT(root.bare({"help", "drver"}).err, HasSubstr("driver"));
 }
 
-TEST(CommandLine, ThatIsMistypedIsToldTheNearestWord) {
+TEST(CommandLine, ThatIsMistypedGetsTheNearestWordSuggested) {
   const DriverRoot root;
   const auto before = root.tree();
   const std::string spec = root.folder().at("host.yaml").string();
@@ -209,7 +209,7 @@ TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
 }
 
 // Earlier "--help=true" was accepted, and the plan was made.
-TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
+TEST(CommandLine, HelpMayBeAFlagWithAValue) {
   const testing::ScratchHost host;
   const Ran help = host.slipway({"plan", "--help=true"});
   EXPECT_EQ(help.code, 0) << help.err;
@@ -217,7 +217,7 @@ TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
 }
 
 // Earlier errors about a plugin were on standard output, among the plugins.
-TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
+TEST(CommandLine, UnusablePluginsAreErrorsAndNotListed) {
   DriverRoot root;
   const std::string folder = root.folder().at("plugins").string();
   std::filesystem::create_directory(folder);
@@ -231,7 +231,7 @@ TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
   EXPECT_THAT(ran.err, HasSubstr(folder + "/broken.so"));
 }
 
-TEST(Verify, LooksAtTheComponentsThatItNames) {
+TEST(Verify, ChecksTheComponentsThatItNames) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   EXPECT_EQ(root.run({"verify", "driver"}).code, 0);
@@ -370,7 +370,7 @@ TEST(Results, OfAFailureAreJsonAsWell) {
   EXPECT_FALSE(Json::parse(ran.out, nullptr, false).is_discarded()) << ran.out;
 }
 
-TEST(Version, IsPrintedWithoutLookingAtAnything) {
+TEST(Version, IsPrintedWithoutReadingAnyFile) {
   const DriverRoot root;
   const Ran ran = root.slipway({"version"});
   EXPECT_EQ(ran.code, 0) << ran.err;

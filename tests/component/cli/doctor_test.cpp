@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Doctor, HasNothingToSayAboutARootThatIsAsTheSpecSays) {
+TEST(Doctor, FindsNothingInARootThatMatchesTheSpec) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}, "l4x1").code, 0);
   const auto before = root.tree();
@@ -20,7 +20,7 @@ TEST(Doctor, HasNothingToSayAboutARootThatIsAsTheSpecSays) {
   EXPECT_EQ(root.tree(), before);
 }
 
-TEST(Doctor, AndThePlanFindThatNvSwitchesHaveNoFabricManager) {
+TEST(Doctor, AndPlanFindAMissingFabricManager) {
   const DriverRoot root;
   const std::string need =
       "the NVSwitches of this machine need NVIDIA's Fabric Manager 535.261.03, and none is installed";
@@ -42,7 +42,7 @@ TEST(Doctor, NamesWhatIsBrokenWithItsRemedyAndExitsWithOne) {
   EXPECT_THAT(doctor.out, Not(HasSubstr("  pass  ")));
 }
 
-TEST(Doctor, SaysThatThereIsNoPackageForAKernelAndWhichThereAre) {
+TEST(Doctor, NamesAKernelWithoutAPackageAndTheExistingPackages) {
   const DriverRoot root;
   const Ran doctor =
       root.run({"doctor", "--kernel", "6.1.0-999-amd64", "-f", root.folder().at("host.yaml").string(), "-o", "json"});
@@ -75,7 +75,7 @@ TEST(Doctor, BeginsWithTheMissingPackageAndAdvisesNoApplyThatCannotHelp) {
   EXPECT_EQ(cause, "driver.plan") << result;
 }
 
-TEST(Doctor, RefusesAComponentThatIsNotThere) {
+TEST(Doctor, RefusesAComponentThatIsMissing) {
   const DriverRoot root;
   const Ran doctor = root.run({"doctor", "drver", "-f", root.folder().at("host.yaml").string()});
   EXPECT_EQ(doctor.code, 64);

@@ -62,7 +62,7 @@ TEST_F(DriverKernels, AllGetModulesAreVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), before);
 }
 
-TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
+TEST_F(DriverKernels, WithoutTheKeyMustBeChosen) {
   want("");
   const Ran plan = root.run({"plan"});
   EXPECT_EQ(plan.code, 1);
@@ -71,7 +71,7 @@ TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
 }
 
 // Earlier `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
-TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
+TEST_F(DriverKernels, InTheAdviceHaveAPackage) {
   want("");
   add_kernel("6.1.0-99-amd64");
   const Ran plan = root.run({"plan"});
@@ -84,7 +84,7 @@ TEST_F(DriverKernels, ThatAreAdvisedHaveAPackage) {
   EXPECT_THAT(compiled.out + compiled.err, Not(HasSubstr("`slipway apply --kernel"))) << "it would have to be compiled";
 }
 
-TEST_F(DriverKernels, OneWithoutAPackageIsAnErrorOrANote) {
+TEST_F(DriverKernels, WithoutAPackageAreAnErrorOrANote) {
   expect_done(root.run({"apply"}));
   add_kernel("6.1.0-53-amd64");
   const auto before = root.tree();
@@ -151,12 +151,12 @@ TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
 
 // A kernel was added to the image after its apply: earlier every command but doctor reported success, and the machine
 // booted without a driver.
-TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsSaidByStatus) {
+TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsReportedByStatus) {
   std::filesystem::remove_all(root.path("lib/modules/" + kNewer));
   want("");
   expect_done(root.slipway({"apply"}));
   expect_done(root.slipway({"verify"}));
-  EXPECT_THAT(root.slipway({"status"}).out, HasSubstr("Nothing of what was applied is left to do."));
+  EXPECT_THAT(root.slipway({"status"}).out, HasSubstr("Nothing of the last apply is left to do."));
   add_kernel(kNewer);
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"verify"}, {"verify", "--deep"}, {"doctor"}, {"verify", "--kernel", kOlder}}) {
@@ -192,7 +192,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
 }
 
 // Earlier --kernel loaded modules for that kernel into the running one, and left no unit for the reboot.
-TEST_F(DriverKernels, ThatDoNotRunAreLeftToARebootByEitherWayOfNamingThem) {
+TEST_F(DriverKernels, ThatDoNotRunWaitForAReboot) {
   root.live = true;
   root.put("usr/sbin/depmod", "");
   std::filesystem::permissions(root.path("usr/sbin/depmod"), std::filesystem::perms(0755));
@@ -230,9 +230,9 @@ TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
   EXPECT_EQ(pending.code, 4) << pending.out << pending.err;
   spec("detect", kOlder);
   const Ran plan = root.slipway({"plan"});
-  EXPECT_THAT(plan.out, HasSubstr("- wait for no reboot any more")) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("- stop waiting for a reboot")) << plan.err;
   // The running kernel of this machine has no modules either, which is a separate problem.
-  EXPECT_THAT(root.slipway({"apply"}).err, Not(HasSubstr("this does not hold")));
+  EXPECT_THAT(root.slipway({"apply"}).err, Not(HasSubstr("its result is no longer there")));
   EXPECT_TRUE(has_modules(kOlder));
   EXPECT_THAT(root.text("var/lib/slipway/components/driver.json"), Not(HasSubstr("only_waits")));
   EXPECT_THAT(root.slipway({"plan"}).out, Not(HasSubstr("reboot")));

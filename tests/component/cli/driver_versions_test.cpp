@@ -61,13 +61,13 @@ class DriverVersions : public ::testing::Test {
 };
 
 // Earlier the error for a folder full of packages was "holds no driver package".
-TEST_F(DriverVersions, ThatAFolderDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(kVersions); }
+TEST_F(DriverVersions, MissingFromAFolderAreAnErrorThatListsTheExistingOnes) { expect_told(kVersions); }
 
-TEST_F(DriverVersions, ThatABundleDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(bundle()); }
+TEST_F(DriverVersions, MissingFromABundleAreAnErrorThatListsTheExistingOnes) { expect_told(bundle()); }
 
-TEST_F(DriverVersions, ThatARegistryDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(registry().repository()); }
+TEST_F(DriverVersions, MissingFromARegistryAreAnErrorThatListsTheExistingOnes) { expect_told(registry().repository()); }
 
-TEST_F(DriverVersions, OfAnEmptyKindOfSourceAreSaidToBeMissing) {
+TEST_F(DriverVersions, OfAnEmptyKindOfSourceAreReportedToBeMissing) {
   LayoutMaker empty(root.folder().at("empty").string());
   empty.list(empty.manifest({}, {}), "other");
   want("535.261.03", empty.path());
@@ -94,12 +94,12 @@ TEST_F(DriverVersions, CanBeABranchARangeOrTheLatestThatHasModulesForTheKernel) 
               HasSubstr("580.82.07 is passed over: no driver package fits kernel 6.1.0-50-amd64"));
 }
 
-TEST_F(DriverVersions, ThatAreNoVersionsAreRefusedWithTheirPlace) {
+TEST_F(DriverVersions, ThatAreInvalidAreRefusedWithTheirPlace) {
   want("newest", kVersions);
   expect_refused(root, root.run({"plan"}), 1, {"host.yaml:", "driver.version", "newest"}, root.tree());
 }
 
-TEST_F(DriverVersions, OfARegistryAreChosenByItsTagsAndOnlyWhatIsInQuestionIsRead) {
+TEST_F(DriverVersions, OfARegistryAreChosenByTagsAndOnlyCandidatesAreRead) {
   want("535", registry().repository());
   EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03"));
   EXPECT_TRUE(asked_about("535.261.03"));
@@ -110,7 +110,7 @@ TEST_F(DriverVersions, StayAsTheLockPinsThemWithoutTheRegistry) {
   const std::string lock = root.folder().at("slipway.lock").string();
   want("latest", registry().repository());
   const Ran early = root.run({"plan", "--lock", lock});
-  EXPECT_THAT(early.err, HasSubstr("slipway.lock is not there yet")) << early.out;
+  EXPECT_THAT(early.err, HasSubstr("slipway.lock does not exist yet")) << early.out;
   EXPECT_FALSE(std::filesystem::exists(lock));
   const Ran apply = root.run({"apply", "--lock", lock});
   ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
@@ -123,7 +123,7 @@ TEST_F(DriverVersions, StayAsTheLockPinsThemWithoutTheRegistry) {
   }
 }
 
-TEST_F(DriverVersions, AreChosenAnewWithUpdate) {
+TEST_F(DriverVersions, AreChosenAgainWithUpdate) {
   want("535.183", kVersions);
   ASSERT_EQ(root.run({"apply"}).code, 0);
   want("535", kVersions);
@@ -136,7 +136,7 @@ TEST_F(DriverVersions, AreChosenAnewWithUpdate) {
   EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03, which the lock pins"));
 }
 
-TEST_F(DriverVersions, OfAPlanSavedWithUpdateAreThoseThatItsApplyTakes) {
+TEST_F(DriverVersions, OfAPlanSavedWithUpdateAreUsedByItsApply) {
   want("535.183", kVersions);
   ASSERT_EQ(root.run({"apply"}).code, 0);
   want("535", kVersions);
@@ -151,11 +151,11 @@ TEST_F(DriverVersions, OfAPlanSavedWithUpdateAreThoseThatItsApplyTakes) {
   EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03, which the lock pins"));
 }
 
-TEST_F(DriverVersions, ThatTheLockDoesNotPinAreNotTakenWhenLocked) {
+TEST_F(DriverVersions, ThatTheLockDoesNotPinAreRefusedWithLocked) {
   want("550", kVersions);
   const Ran plan = root.run({"plan", "--locked"});
   EXPECT_EQ(plan.code, 1);
-  EXPECT_THAT(plan.out + plan.err, HasSubstr("once without --locked: with --lock FILE it writes"));
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("once with --lock FILE and without --locked: it adds"));
   EXPECT_THAT(plan.out + plan.err, Not(HasSubstr("tag_prefix")));
 }
 

@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 
 // Earlier `apply --dry-run` installed, and `remove --all --dry-run` removed.
-TEST(DryRun, OfAnApplyIsThePlan) {
+TEST(DryRun, OfAnApplyEqualsThePlan) {
   const DriverRoot root;
   const auto before = root.tree();
   const Ran dry = root.run({"apply", "--dry-run"});
@@ -21,7 +21,7 @@ TEST(DryRun, OfAnApplyIsThePlan) {
   EXPECT_EQ(root.run({"apply", "--dry-run"}).code, 0);
 }
 
-TEST(DryRun, OfASavedPlanSaysWhetherItStillHolds) {
+TEST(DryRun, OfASavedPlanReportsWhetherItIsUpToDate) {
   const DriverRoot root;
   const std::string saved = root.folder().at("plan.json").string();
   root.folder().file("plan.json", root.run({"plan", "-o", "json"}).out);
@@ -31,7 +31,7 @@ TEST(DryRun, OfASavedPlanSaysWhetherItStillHolds) {
   expect_refused(root, root.bare({"apply", saved, "--dry-run"}), 1, {"out of date"}, before);
 }
 
-TEST(DryRun, OfARemovalNamesWhatWouldGo) {
+TEST(DryRun, OfARemovalNamesWhatItWouldDelete) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const auto before = root.tree();
@@ -61,7 +61,7 @@ TEST(DryRun, OfARollbackNamesWhatWouldChange) {
   EXPECT_EQ(root.run({"rollback", "2", "--dry-run"}).code, 2);
 }
 
-TEST(DryRun, AsksNothingThatYesCouldAnswer) {
+TEST(DryRun, RefusesTheOptionYes) {
   const DriverRoot root;
   const auto before = root.tree();
   expect_refused(root, root.run({"apply", "--dry-run", "--yes"}), 64, {"--dry-run", "--yes"}, before);

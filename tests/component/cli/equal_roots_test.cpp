@@ -14,7 +14,7 @@ using ::testing::Not;
 
 // Earlier the files that slipway left in a root depended on an existing lock, the spec's folder, and the user's umask:
 // only root could read modules.dep.
-TEST(TwoRoots, AreEqualWhoeverMadeThemAndWithOrWithoutALock) {
+TEST(TwoRoots, AreEqualForEveryUserAndWithOrWithoutALock) {
   ::setenv("SOURCE_DATE_EPOCH", "1767225600", 1);
   const DriverRoot first;
   const DriverRoot second;
@@ -39,7 +39,7 @@ TEST(TwoRoots, AreEqualWhoeverMadeThemAndWithOrWithoutALock) {
   EXPECT_THAT(ours.at("var/log/slipway/history.jsonl"), HasSubstr("\"time\":\"2026-01-01T00:00:00Z\""));
 }
 
-TEST(Generation, KeepsTheFolderOfItsSpecOnlyInWhatWasARelativePath) {
+TEST(Generation, RecordsTheFolderOfItsSpecOnlyForRelativePaths) {
   const DriverRoot root;
   const auto record = [&](const char* number) {
     return Json::parse(root.text(std::string("var/lib/slipway/generations/") + number + ".json"));

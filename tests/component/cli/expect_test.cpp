@@ -62,14 +62,14 @@ TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   const Ran status = root.run({"status"}, seven());
   EXPECT_EQ(status.code, 1) << status.out;
   EXPECT_THAT(status.out, StartsWith("GPUs are not as expected: " + text));
-  EXPECT_THAT(status.out, Not(HasSubstr("Nothing of what was applied is left to do")));
+  EXPECT_THAT(status.out, Not(HasSubstr("Nothing of the last apply is left to do")));
   const Json json = Json::parse(root.run({"status", "-o", "json"}, seven()).out);
   EXPECT_EQ(json["expect"]["status"], "fail");
   EXPECT_EQ(json["next"][0]["problem"], text);
 }
 
 // 8 GPUs are on the bus, and the driver shows 7: earlier verify passed, and doctor failed for the same finding.
-TEST_F(Expect, IsHeldAgainstTheGpusThatAnswer) {
+TEST_F(Expect, IsComparedWithTheGpusThatAnswer) {
   const std::string machine = "h100x8,driver=535.261.03";
   root.put("usr/bin/slipway-cdi-hook", "");
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -91,7 +91,7 @@ TEST_F(Expect, IsHeldAgainstTheGpusThatAnswer) {
 }
 
 // Earlier a GPU host without GPUs passed.
-TEST_F(Expect, FailsWhereNoGpuIsThereAtAll) {
+TEST_F(Expect, FailsWithoutAnyGpu) {
   for (const char* hardware : {"detect", "assume"}) {
     spec("{gpus: 8}", hardware);
     const Ran apply = root.run({"apply"}, "empty");
@@ -102,7 +102,7 @@ TEST_F(Expect, FailsWhereNoGpuIsThereAtAll) {
 }
 
 // Nothing is applied on such a host, so no generation records the expected number.
-TEST_F(Expect, OfTheRootsOwnSpecIsWhatStatusSays) {
+TEST_F(Expect, OfTheRootsOwnSpecIsReportedByStatus) {
   std::filesystem::create_directories(root.path("etc/slipway"));
   std::filesystem::copy_file(file(), root.path("etc/slipway/host.yaml"));
   const Ran status = root.run({"status"}, "empty");
@@ -187,7 +187,7 @@ TEST_F(Expect, IsExplainedAndAMistakeHasItsPlace) {
   EXPECT_THAT(none.err, HasSubstr("did you mean 'gpus'?"));
 }
 
-TEST_F(Expect, IsPartOfWhatAGenerationAsksFor) {
+TEST_F(Expect, IsPartOfAGeneration) {
   ASSERT_EQ(root.run({"apply"}).code, 0);
   spec("{gpus: 7}");
   ASSERT_EQ(root.run({"apply"}, seven()).code, 0);

@@ -32,7 +32,7 @@ class GraphForms : public ::testing::Test {
   DriverRoot root_;
 };
 
-TEST_F(GraphForms, ForPeopleFitAnyTerminalAndItsCharacters) {
+TEST_F(GraphForms, AsTextFitAnyTerminalAndItsCharacters) {
   for (const std::string columns : {"40", "60", "80"})
     for (const std::string locale : {"C.UTF-8", "C"}) {
       const Ran ran = graph({}, "SLIPWAY_COLUMNS=" + columns, locale);
@@ -47,7 +47,7 @@ TEST_F(GraphForms, ForPeopleFitAnyTerminalAndItsCharacters) {
   EXPECT_EQ(graph({}, "SLIPWAY_COLUMNS=").out, graph({"-o", "text"}).out) << "a file is as wide as a terminal";
 }
 
-TEST_F(GraphForms, ForGraphvizAreItsText) {
+TEST_F(GraphForms, AsDotAreValidForGraphviz) {
   const Ran ran = graph({"-o", "dot"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("digraph slipway {\n"));
@@ -72,7 +72,7 @@ TEST_F(GraphForms, AsAPictureAreWellFormedXmlAndAlwaysTheSame) {
   EXPECT_EQ(read.out, "after cdi deviceplugin driver gfd runtime validator\n");
 }
 
-TEST_F(GraphForms, ThatThereAreNotAreRefusedWithTheNearest) {
+TEST_F(GraphForms, ThatAreUnknownAreRefusedWithTheNearest) {
   const Ran ran = graph({"-o", "svgg"});
   EXPECT_EQ(ran.code, 64);
   EXPECT_THAT(ran.err, HasSubstr("text, dot, svg, json or jsonl, not 'svgg'"));

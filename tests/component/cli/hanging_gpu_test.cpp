@@ -47,7 +47,7 @@ class HangingGpu : public ::testing::Test {
 // Earlier each component waited ten seconds for it, several times: doctor took 166 s, verify 116 s. Now components
 // share the result of the first wait. The limit here is far above the seven seconds that it takes now, and far below
 // the former time.
-TEST_F(HangingGpu, CostsDoctorAndVerifyTheTimeOfOneWait) {
+TEST_F(HangingGpu, DelaysDoctorAndVerifyOnlyOnce) {
   ASSERT_EQ(run({"apply", "--yes"}).code, 0);
   ASSERT_EQ(sim("gpu 4 hang"), 0);
   for (const std::string command : {"doctor", "verify"}) {
@@ -61,7 +61,7 @@ TEST_F(HangingGpu, CostsDoctorAndVerifyTheTimeOfOneWait) {
   }
 }
 
-TEST_F(HangingGpu, IsToldFromAGpuThatIsLost) {
+TEST_F(HangingGpu, IsDistinguishedFromALostGpu) {
   ASSERT_EQ(run({"apply", "--yes"}).code, 0);
   ASSERT_EQ(sim("gpu 4 lost"), 0);
   const Ran ran = run({"doctor"});
@@ -71,7 +71,7 @@ TEST_F(HangingGpu, IsToldFromAGpuThatIsLost) {
 }
 
 // The plan leaves it unchanged, and provisions the others.
-TEST_F(HangingGpu, KeepsNoOtherGpuFromBeingProvisioned) {
+TEST_F(HangingGpu, DoesNotPreventProvisioningOfOtherGpus) {
   ASSERT_EQ(run({"plan"}).code, 2);
   ASSERT_EQ(sim("gpu 4 hang"), 0);
   const Ran plan = run({"plan"});

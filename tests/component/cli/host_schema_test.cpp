@@ -61,7 +61,7 @@ class HostSchema : public ::testing::Test {
   DriverRoot root;
 };
 
-TEST_F(HostSchema, TakesEveryExampleAndEveryWholeSpecOfTheDocumentation) {
+TEST_F(HostSchema, AcceptsEverySpecOfTheDocumentation) {
   std::vector<std::string> files;
   const fs::path sources = SLIPWAY_SOURCES;
   for (const char* folder : {"docs", "examples", "tests/e2e"})
@@ -159,7 +159,7 @@ TEST_F(HostSchema, AgreesWithSlipwayOnGoodAndBadSpecs) {
   }
 }
 
-TEST_F(HostSchema, TellsAnEditorWhatAKeyMeansItsValuesAndItsDefault) {
+TEST_F(HostSchema, DescribesKeysTheirValuesAndDefaults) {
   const Json schema = Json::parse(text_of(root.folder().at("schema.json")));
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   const Json driver = schema["properties"]["spec"]["properties"]["components"]["properties"]["driver"];
@@ -170,7 +170,7 @@ TEST_F(HostSchema, TellsAnEditorWhatAKeyMeansItsValuesAndItsDefault) {
               StartsWith("Which kernel modules are installed."));
 }
 
-TEST_F(HostSchema, IsRefusedForAnythingElse) {
+TEST_F(HostSchema, IsOnlyPrintedForAHost) {
   const Ran ran = root.slipway({"explain", "--schema", "drivers"});
   EXPECT_EQ(ran.code, 64);
   EXPECT_THAT(ran.err, ::testing::HasSubstr("explain --schema output"));

@@ -55,7 +55,7 @@ TEST(Gc, RemovesNothingBehindALinkInTheCache) {
   EXPECT_TRUE(fs::exists(victim) && fs::exists(other));
 }
 
-TEST(Gc, RemovesWhatHasTheNameOfADownloadAlone) {
+TEST(Gc, RemovesOnlyFilesNamedLikeDownloads) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string blobs = "other/blobs/sha256/";
@@ -72,7 +72,7 @@ TEST(Gc, RemovesWhatHasTheNameOfADownloadAlone) {
 }
 
 // A package's blobs have names like downloads, and no generation needs them.
-TEST(Gc, RefusesAPackageLayoutThatIsTakenForACache) {
+TEST(Gc, RefusesAPackageLayoutInsteadOfACache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const fs::path blob = old_file(root, "layout/blobs/sha256/" + std::string(64, 'b'));
@@ -91,7 +91,8 @@ TEST(Gc, RefusesACacheThatOthersMayWriteTo) {
   const fs::path blob = old_file(root, "shared/blobs/sha256/" + std::string(64, 'b'));
   fs::permissions(root.folder().at("shared/blobs"), fs::perms(0777));
   const auto before = root.tree();
-  expect_refused(root, gc(root, "shared"), 1, {"others than root and you may write to", "shared/blobs", "do:"}, before);
+  expect_refused(root, gc(root, "shared"), 1, {"users other than root and you may write to", "shared/blobs", "do:"},
+                 before);
   EXPECT_TRUE(fs::exists(blob));
 }
 
@@ -109,7 +110,7 @@ TEST(Gc, LeavesADownloadOfAnotherUserAlone) {
 }
 
 // Earlier the link's target on the machine itself was measured, and its target in the root was removed.
-TEST(Gc, NeitherMeasuresNorRemovesWhatALinkLeadsTo) {
+TEST(Gc, DoesNotFollowLinks) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string name(64, 'd');
@@ -127,7 +128,7 @@ TEST(Gc, NeitherMeasuresNorRemovesWhatALinkLeadsTo) {
 }
 
 // A store without `current` is removed completely; earlier `..` in its name made any folder of the root such a store.
-TEST(Gc, TakesNoPathForTheNameOfAStore) {
+TEST(Gc, RefusesAPathAsTheNameOfAStore) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.put("srv/data", std::string(3 << 20, 'x'));
@@ -145,7 +146,7 @@ TEST(Gc, TakesNoPathForTheNameOfAStore) {
 }
 
 // Earlier the missing time of a begin event was looked up in a constant object: the program crashed.
-TEST(Log, TakesABeginningWithoutATime) {
+TEST(Log, AcceptsAStartEventWithoutATime) {
   const DriverRoot root;
   root.put(kLog, "{\"event\":\"begin\",\"id\":\"x\",\"command\":\"apply\"}\n{\"event\":\"end\",\"id\":\"x\"}\n");
   const Ran ran = log_of(root, "json");
@@ -155,7 +156,7 @@ TEST(Log, TakesABeginningWithoutATime) {
 }
 
 // Earlier all events of one id became one entry, which was copied for each of them: 20,000 took 40 s.
-TEST(Log, JoinsABeginningWithOneEndAndWithWhatAnEndSays) {
+TEST(Log, JoinsAStartEventWithItsEndEvent) {
   const DriverRoot root;
   root.put(kLog,
            "{\"event\":\"begin\",\"id\":\"x\",\"command\":\"apply\",\"time\":\"2026-01-01T00:00:00Z\"}\n"
@@ -193,7 +194,7 @@ TEST(Log, ReadsTheNewestEventsOfARootThatHasTooMany) {
 
 // Earlier the oldest lines were removed one by one, each time with a copy of all others: with four million empty lines
 // an apply never ended, and the root stayed locked.
-TEST(Log, OfAnImageIsCutAtOnceHoweverManyLinesItHas) {
+TEST(Log, OfAnImageIsShortenedQuickly) {
   const DriverRoot root;
   root.put(kLog, std::string((4U << 20U) - 10, '\n'));
   const Ran ran = root.run({"apply"});
@@ -205,7 +206,7 @@ TEST(Log, OfAnImageIsCutAtOnceHoweverManyLinesItHas) {
 }
 
 // Earlier its digest was computed first, over a terabyte of zeros.
-TEST(Repair, ReadsNoOriginalThatIsLargerThanSlipwayKeepsThem) {
+TEST(Repair, ReadsNoOversizedOriginal) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string hex(64, 'a');

@@ -10,7 +10,7 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
+TEST(Gc, ReportsGarbageAndRemovesOnlyThat) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const auto before = root.tree();
@@ -21,7 +21,7 @@ TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
   const Ran dry = root.run({"gc", "--dry-run"});
   EXPECT_EQ(dry.code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("/usr/lib/slipway/store/driver/sha256-0123"));
-  EXPECT_THAT(dry.out, HasSubstr("Would forget 0 generations and free 3.0 MiB"));
+  EXPECT_THAT(dry.out, HasSubstr("Would delete 0 generations and free 3.0 MiB"));
   EXPECT_EQ(root.tree(), with_rest);
 
   EXPECT_THAT(root.run({"gc"}).out, HasSubstr("freed 3.0 MiB"));
@@ -45,7 +45,7 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
 }
 
 // Earlier downloads of former drivers stayed in the cache forever.
-TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
+TEST(Gc, RemovesUnusedFilesOfTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string lock = root.text("var/lib/slipway/generations/1.json");
@@ -72,7 +72,7 @@ TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
 
 // Earlier the boot of an image from a spec with a relative source looked for /package, and failed each time; so did a
 // rollback from another folder.
-TEST(Generations, MeanTheSameFromEveryFolder) {
+TEST(Generations, AreIndependentOfTheWorkingFolder) {
   const DriverRoot root;
   std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
   const auto spec = [&](const char* blacklist) {
@@ -97,7 +97,7 @@ TEST(Generations, MeanTheSameFromEveryFolder) {
 }
 
 // Earlier gc removed files that the journal of an interrupted apply may need to undo it.
-TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
+TEST(Gc, TouchesNothingAfterAnInterruptedApply) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.put("var/lib/slipway/originals/" + std::string(64, '0'), "the user's\n");
@@ -113,7 +113,7 @@ std::string unpacked(const std::filesystem::path& tar) {
   return shell.slipway({"-c", "tar -xOf \"$1\"", "sh", tar.string()}).out;
 }
 
-TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
+TEST(BugReport, HasTheNeededFilesAndNoSecrets) {
   DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string kSecret = "Tr0ub4dor";
@@ -153,21 +153,21 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
 }
 
 // Earlier half of the report for a machine without systemd and modules was the question whether it is an image.
-TEST(BugReport, AsksNotWhetherTheMachineRuns) {
+TEST(BugReport, DoesNotAskWhetherThisIsARunningMachine) {
   const DriverRoot root;
   const std::string tar = root.folder().at("report.tar").string();
   const Ran ran = root.bare({"bugreport", "--to", tar});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const bool doubtful = root.bare({"detect"}).err.find("an image that is being built") != std::string::npos;
   const std::string all = unpacked(tar);
-  EXPECT_THAT(all, Not(HasSubstr("or a machine that runs?")));
-  const std::string note = "is taken for a machine that runs";
+  EXPECT_THAT(all, Not(HasSubstr("or a running machine")));
+  const std::string note = "reports about a running machine";
   EXPECT_EQ(all.find(note) != std::string::npos, doubtful);
   EXPECT_EQ(ran.err.find(note) != std::string::npos, doubtful);
 }
 
 // Earlier 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
-TEST(BugReport, HasAnEndWhateverAnImageHolds) {
+TEST(BugReport, IsLimitedForAnyImage) {
   const DriverRoot root;
   for (int i = 0; i < 40; ++i) {
     const std::string file = "etc/slipway/host.d/" + std::to_string(100 + i) + ".yaml";

@@ -48,11 +48,11 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
 }
 
 // Earlier no command told whether a boot had reached the requested state.
-TEST(BootVerify, IsOfTheGenerationInForceAndFailsWhereNothingIsProvisionedOrSomethingIsMissing) {
+TEST(BootVerify, UsesTheActiveGenerationAndFailsWithoutOneOrWithSomethingMissing) {
   const DriverRoot root;
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
   ASSERT_EQ(root.run({"apply"}).code, 0);
-  root.put("etc/slipway/host.yaml", "not the spec in force\n");
+  root.put("etc/slipway/host.yaml", "not the active spec\n");
   EXPECT_EQ(root.run({"verify"}).code, 1);
   const Ran verified = root.run({"verify", "--boot"});
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
@@ -82,7 +82,7 @@ class ChangeUnderWay {
 };
 
 // slipway-cdi-refresh.service may write the CDI specs while slipway-verify.service checks them.
-TEST(BootVerify, WaitsUntilNothingChangesTheRootAnyMore) {
+TEST(BootVerify, WaitsUntilNoProcessChangesTheRoot) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   std::optional<ChangeUnderWay> change(root.path(""));
@@ -116,7 +116,7 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
 }
 
 // Earlier its GPUs were "without a driver" in the line above the driver's version, although detect was right.
-TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
+TEST(DriverOnASimulatedH100, RunsForStatusAndForDetect) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
             ", trust: unsigned}}\n    cdi: {}\n");
@@ -134,7 +134,7 @@ TEST(DriverOnASimulatedH100, RunsInTheEyesOfStatusWhereItDoesInThoseOfDetect) {
 }
 
 // Earlier each finding advised `slipway plan`, which printed "Nothing to do".
-TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
+TEST(VerifyDeep, AdvisesAWorkingRemedyForAChangedFile) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
@@ -177,7 +177,7 @@ TEST(DriverOnASimulatedH100, RollsBackToTheEarlierSettings) {
   const Ran rolled = root.run({"rollback"});
   ASSERT_EQ(rolled.code, 0) << rolled.out << rolled.err;
   EXPECT_EQ(root.text("etc/modprobe.d/slipway-nvidia.conf"), first);
-  EXPECT_THAT(root.run({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(root.run({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 TEST(DriverOnAMachineWithoutGpus, IsNotApplicableAndInstallsNothing) {
@@ -199,7 +199,7 @@ TEST(DriverOnAVolta, WithOpenModulesIsRefusedBecauseItHasNone) {
   expect_refused(root, root.run({"plan"}, "v100x8"), 1, {"V100", "open modules"}, before);
 }
 
-TEST(DriverForAKernelWithoutPackage, SaysWhatThereIs) {
+TEST(DriverForAKernelWithoutPackage, ListsTheExistingPackages) {
   const DriverRoot root;
   root.driver("version: \"535.261.03\", modules: open, precompiled: require, source: {repository: " +
               testing::kPackage + ", trust: unsigned}");

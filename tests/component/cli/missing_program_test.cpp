@@ -41,7 +41,7 @@ std::string kernel_of(const Ran& plan) {
   return plan.out.substr(at, plan.out.find('\n', at) - at);
 }
 
-TEST(MissingProgram, DepmodThatNobodyHasIsSaidByPlanAndApplyChangesNothing) {
+TEST(MissingProgram, DepmodIsReportedByPlanAndApplyChangesNothing) {
   const DriverRoot root;
   const Machine machine{"ldconfig"};
   if (!machine.ready()) GTEST_SKIP() << "needs to mount";
@@ -57,7 +57,7 @@ TEST(MissingProgram, DepmodThatNobodyHasIsSaidByPlanAndApplyChangesNothing) {
   EXPECT_THAT(plan["components"][0]["error"]["next"].get<std::string>(), HasSubstr("install kmod on this machine"));
 }
 
-TEST(MissingProgram, IsToBeInstalledOnThisMachineOrInTheRootWhichIsNamed) {
+TEST(MissingProgram, HasARemedyThatNamesTheMachineOrTheRoot) {
   const DriverRoot root;
   root.put("usr/bin/apt-get", "");
   const Machine machine{"ldconfig"};
@@ -75,7 +75,7 @@ TEST(MissingProgram, AllThatAreMissingAreNamedAtOnce) {
   expect_refused(root, root.run({"apply"}), 1, {"has depmod", "has ldconfig", "install kmod"}, before);
 }
 
-TEST(MissingProgram, IsNoneWhereNothingNeedsIt) {
+TEST(MissingProgram, IsNotReportedWhereNothingNeedsIt) {
   const DriverRoot root;
   const Machine machine{"depmod"};
   if (!machine.ready()) GTEST_SKIP() << "needs to mount";
@@ -89,7 +89,7 @@ TEST(MissingProgram, IsNoneWhereNothingNeedsIt) {
   EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
 }
 
-TEST(MissingProgram, IsNoHindranceToARemovalOrWhereNothingIsLeftToDo) {
+TEST(MissingProgram, DoesNotStopARemovalOrAnApplyWithoutChanges) {
   const DriverRoot root;
   const auto before = root.tree();
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -17,7 +17,7 @@ void stack(const DriverRoot& root) {
 }
 
 // Earlier apply exited with 0 and verify with 1, and containerd was configured for missing GPUs.
-TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
+TEST(HostWithoutGpus, IsNotApplicableToAnyComponentInEveryCommand) {
   const DriverRoot root;
   stack(root);
   root.put("usr/bin/containerd", "x");
@@ -46,13 +46,14 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
 
 // An image may be booted for a test on a machine without a GPU: earlier verify reported only that the driver has
 // nothing to do.
-TEST(HostWithoutGpus, ThatHoldsTheStackIsVerifiedAsFarAsItCanBe) {
+TEST(HostWithoutGpus, WithTheStackInstalledIsVerifiedAsFarAsPossible) {
   const DriverRoot root;
   stack(root);
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const Ran verify = root.run({"verify"}, "empty");
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
-  EXPECT_THAT(verify.out, HasSubstr("warning  driver.applies: it is installed, and there is nothing for it"));
+  EXPECT_THAT(verify.out,
+              HasSubstr("warning  driver.applies: it is installed, but this host has nothing for it to do"));
   EXPECT_THAT(verify.out, HasSubstr("pass  driver.modules"));
   EXPECT_THAT(verify.out, HasSubstr("not-applicable  driver.gpus"));
   std::filesystem::remove_all(root.path("lib/modules/6.1.0-50-amd64/updates"));
@@ -89,7 +90,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
 }
 
 // Earlier the same three lines were logged for each of seven components, at each try.
-TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
+TEST(HostWithoutGpus, ThatMustHaveThemIsReportedOnceForAllComponents) {
   const DriverRoot root;
   root.folder().file("host.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: require\n"
@@ -101,7 +102,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsSaidOnceForAllComponents) {
     const std::string text = command == "plan" ? ran.out : ran.err;
     const std::string error = "error: cdi, dcgm and gfd cannot be installed: no NVIDIA GPU on the PCI bus\n";
     EXPECT_THAT(text, HasSubstr(error));
-    EXPECT_THAT(text, HasSubstr("take cdi, dcgm and gfd out of the spec"));
+    EXPECT_THAT(text, HasSubstr("remove cdi, dcgm and gfd from the spec"));
     EXPECT_EQ(text.find("cannot be installed"), text.rfind("cannot be installed")) << text;
   }
   const Json result = Json::parse(root.run({"apply", "-f", file, "-o", "json"}, "empty").out);
@@ -121,7 +122,7 @@ std::string applied(const DriverRoot& root, const std::string& components, const
 
 // Earlier it printed "Nothing to do" and activated generation 1, but the files stayed those of generation 2 until a
 // boot saw a GPU.
-TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
+TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   const DriverRoot root;
   const std::string file = "etc/slipway/services/dcgm.json";
   const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
@@ -138,10 +139,10 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
   EXPECT_EQ(back.code, 0) << back.out << back.err;
   EXPECT_THAT(back.out, HasSubstr("dcgm: changed"));
   for (const std::string& path : {file, conf}) EXPECT_EQ(root.tree()[path], first.at(path));
-  EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(root.run({"status"}, "empty").out, HasSubstr("Generation 1 is active"));
   EXPECT_EQ(root.run({"verify"}, "empty").code, 0);
   root.spec(stack_with("true", "9402"));
-  EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("its files alone are changed"));
+  EXPECT_THAT(root.run({"plan"}, "empty").out, HasSubstr("only its files are changed"));
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("dcgm: changed"));
   EXPECT_THAT(root.text(file), HasSubstr(":9402"));
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "empty"), HasSubstr("Nothing to do"));
@@ -149,7 +150,7 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAllTheSame) {
 }
 
 // Earlier `hardware: detect`, which was advised, left everything out: an image without a driver, and no warning.
-TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
+TEST(Image, WithoutAssumedHardwareSaysSo) {
   const DriverRoot root;
   const auto apply = [&](const std::string& hardware) {
     root.folder().file(
@@ -164,15 +165,16 @@ TEST(Image, ForWhichTheHardwareIsNotAssumedSaysSo) {
   EXPECT_THAT(required.err, Not(HasSubstr("hardware: detect")));
   const Ran detected = apply("detect");
   EXPECT_EQ(detected.code, 0) << detected.err;
-  EXPECT_THAT(detected.out, HasSubstr("warning: nothing of the spec is put into this image: driver and cdi are not "
-                                      "applicable, as an image shows no devices\n  do: write `hardware: assume`"));
+  EXPECT_THAT(detected.out,
+              HasSubstr("warning: none of the spec's components is put into this image: driver and cdi are not "
+                        "applicable, as an image shows no devices\n  do: write `hardware: assume`"));
   const Ran assumed = apply("assume");
   EXPECT_EQ(assumed.code, 0) << assumed.err;
   EXPECT_THAT(assumed.out, Not(HasSubstr("warning: ")));
 }
 
 // Earlier labels that only the booted service writes made an apply to an image fail.
-TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
+TEST(Image, WithASimulatedMachineIsVerifiedWithoutRuntimeFiles) {
   const DriverRoot root;
   stack(root);
   const Ran apply = root.run({"apply"});
@@ -184,7 +186,7 @@ TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
 }
 
 // Earlier NVML reported 550.90.07 although 535.261.03 had just been installed.
-TEST(SimulatedDriver, IsTheOneThatTheRootHas) {
+TEST(SimulatedDriver, IsTheDriverOfTheRoot) {
   const DriverRoot root;
   stack(root);
   const auto version = [&] {

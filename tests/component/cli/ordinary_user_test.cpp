@@ -44,7 +44,7 @@ class OrdinaryUser : public ::testing::Test {
 };
 
 // SQLite calls a file that this user may not write read-only; earlier the message did too.
-TEST_F(OrdinaryUser, WhoWouldChangeARootIsToldThatPermissionIsMissingAndWhatToDo) {
+TEST_F(OrdinaryUser, SeesWhichPermissionToChangeARootIsMissing) {
   const auto before = root.tree();
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
               ", trust: unsigned}");
@@ -59,7 +59,7 @@ TEST_F(OrdinaryUser, WhoWouldChangeARootIsToldThatPermissionIsMissingAndWhatToDo
   EXPECT_EQ(root.tree(), before);
 }
 
-TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
+TEST_F(OrdinaryUser, SeesWhereInAnotherRootPermissionIsMissing) {
   root.folder().directory("empty");
   const std::string empty = root.folder().at("empty").string();
   const Ran ran = as_nobody("apply --sim h100x8" + spec(), empty);
@@ -70,26 +70,26 @@ TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
 
 // slipway's records contain contents of files that only root may read: earlier plan and status were refused because of
 // that.
-TEST_F(OrdinaryUser, WhoLooksAtARootThatIsNotTheirsSeesAllButItsRecordsAndIsToldSo) {
+TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndAnExplanation) {
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;
-  EXPECT_THAT(status.out, HasSubstr("is for root to read"));
-  EXPECT_THAT(status.out, HasSubstr("this user may not read what slipway recorded of this root: run `slipway status"));
+  EXPECT_THAT(status.out, HasSubstr("can be read only by root"));
+  EXPECT_THAT(status.out, HasSubstr("this user may not read slipway's records of this root: run `slipway status"));
   EXPECT_THAT(status.out, Not(HasSubstr("othing is provisioned")));
   const Json value = Json::parse(as_nobody("status -o json").out);
   EXPECT_EQ(value["without_records"], true);
   EXPECT_EQ(value["generation"], 0);
   const Ran plan = as_nobody("plan --sim h100x8" + spec());
   EXPECT_EQ(plan.code, 0) << plan.out;
-  EXPECT_THAT(plan.out, HasSubstr("removals and edits are not in this plan"));
+  EXPECT_THAT(plan.out, HasSubstr("so this plan lacks removals and edits"));
   EXPECT_THAT(plan.out, HasSubstr("Nothing to do."));
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
               ", trust: unsigned}");
   EXPECT_EQ(as_nobody("plan --sim h100x8" + spec()).code, 2);
-  EXPECT_THAT(root.run({"plan"}).out, Not(HasSubstr("removals and edits are not in this plan"))) << "root reads all";
+  EXPECT_THAT(root.run({"plan"}).out, Not(HasSubstr("so this plan lacks removals and edits"))) << "root reads all";
 }
 
-TEST_F(OrdinaryUser, WhoNeedsTheRecordsIsToldToBecomeRoot) {
+TEST_F(OrdinaryUser, NeedsRootForTheRecords) {
   for (const std::string words : {"verify", "generations", "plan --sim h100x8"}) {
     const Ran ran = as_nobody(words);
     EXPECT_EQ(ran.code, 1) << words << "\n" << ran.out;
@@ -97,7 +97,7 @@ TEST_F(OrdinaryUser, WhoNeedsTheRecordsIsToldToBecomeRoot) {
   }
 }
 
-TEST_F(OrdinaryUser, OnAReadOnlyFilesystemIsToldThatItIsReadOnlyAsRootIs) {
+TEST_F(OrdinaryUser, OnAReadOnlyFilesystemGetsTheSameErrorAsRoot) {
   const std::string folder = root.folder().at("root").string();
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     GTEST_SKIP() << "this machine lets nobody mount";

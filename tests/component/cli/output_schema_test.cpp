@@ -84,7 +84,7 @@ class OutputSchema : public ::testing::Test {
   std::string error_text;
 };
 
-TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
+TEST_F(OutputSchema, MatchesTheOutputOfHostCommands) {
   const std::string first = "modules: open, source: {repository: " + testing::kPackage + ", trust: unsigned}";
   for (const std::string form : {"json", "jsonl"}) {
     root.driver("version: \"535.261.03\", " + first);
@@ -123,7 +123,7 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
   }
 }
 
-TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
+TEST_F(OutputSchema, MatchesTheOutputOfPluginAndPackageCommands) {
   for (const std::string form : {"json", "jsonl"}) {
     const std::string folder = root.folder().at("made-" + form).string();
     EXPECT_EQ(kind({"explain"}, form, 0, false), "Components");
@@ -142,7 +142,7 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
 }
 
 // Earlier some tools accepted -o json and printed text, others printed JSON without apiVersion and kind.
-TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
+TEST_F(OutputSchema, MatchesTheOutputOfTools) {
   const std::string folder = root.folder().at("cdi").string();
   const std::string spec = "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n";
   for (const char* name : {"cdi/a.yaml", "cdi/b.yaml"}) root.folder().file(name, spec);
@@ -182,7 +182,7 @@ TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
   }
 }
 
-TEST_F(OutputSchema, HoldsForErrorsHoweverEarlyTheyCome) {
+TEST_F(OutputSchema, MatchesEarlyErrors) {
   for (const std::string form : {"json", "jsonl"}) {
     EXPECT_EQ(kind({"aply"}, form, 64, false), "Error");
     EXPECT_EQ(kind({"plan", "--bogus"}, form, 64, false), "Error");
@@ -201,7 +201,7 @@ TEST_F(OutputSchema, HoldsForErrorsHoweverEarlyTheyCome) {
   }
 }
 
-TEST_F(OutputSchema, HasAnEventALineAndTheResultLast) {
+TEST_F(OutputSchema, HasOneEventPerLineAndTheResultLast) {
   EXPECT_EQ(kind({"apply"}, "jsonl", 0), "Applied");
   std::map<std::string, int> types;
   for (const Json& event : events) {
@@ -214,7 +214,7 @@ TEST_F(OutputSchema, HasAnEventALineAndTheResultLast) {
   EXPECT_THAT(error_text, IsEmpty()) << "nothing was to be warned of";
 }
 
-TEST_F(OutputSchema, LeavesStandardOutputToTheOneDocumentAndTellsPeopleElsewhere) {
+TEST_F(OutputSchema, PrintsOneDocumentAndMessagesOnStandardError) {
   const Json applied = result({"apply"}, "json", 0);
   EXPECT_EQ(applied["kind"], "Applied");
   EXPECT_THAT(error_text, HasSubstr("driver: "));

@@ -85,7 +85,7 @@ Ran unread(const DriverRoot& root, const std::vector<std::string>& words) {
                     "mkfifo " + pipe + "; exec 3<> " + pipe + " 4> " + pipe + " 3>&-; rm " + pipe + "; ");
 }
 
-TEST(StandardOutput, WhoseReaderIsGoneIsAnErrorWithAMessage) {
+TEST(StandardOutput, WithoutAReaderIsAnErrorWithAMessage) {
   const DriverRoot root;
   for (const auto& words : {std::vector<std::string>{"completion", "bash"}, {"gfd", "labels", "--help"}}) {
     const Ran ran = unread(root, words);
@@ -94,7 +94,7 @@ TEST(StandardOutput, WhoseReaderIsGoneIsAnErrorWithAMessage) {
   }
 }
 
-TEST(StandardOutput, WhoseReaderGoesAwayDoesNotStopAnApplyHalfWay) {
+TEST(StandardOutput, WithoutAReaderDoesNotInterruptAnApply) {
   const DriverRoot root;
   const std::vector<std::string> on{
       "-f", root.folder().at("host.yaml").string(), "--root", root.path("").string(), "--sim", "h100x8"};
@@ -107,7 +107,7 @@ TEST(StandardOutput, WhoseReaderGoesAwayDoesNotStopAnApplyHalfWay) {
   }
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0) << "all of it was applied";
   const Ran status = root.run({"status"});
-  EXPECT_THAT(status.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 is active"));
   EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
   EXPECT_EQ(root.run({"plan"}).code, 0);
 }

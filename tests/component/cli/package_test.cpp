@@ -24,7 +24,7 @@ std::string printed_digest(const Ran& ran) {
   return at == std::string::npos ? "" : ran.out.substr(at, ran.out.find('\n', at) - at);
 }
 
-TEST(PackageDigest, ThatIsPrintedIsTheOneThatASpecPins) {
+TEST(PackageDigest, ThatIsPrintedCanBePinnedByASpec) {
   const DriverRoot root;
   const std::string layout = root.folder().at("layout").string();
   const Ran pull = root.slipway({"pkg", "pull", kPackage, "--to", layout});
@@ -42,7 +42,7 @@ TEST(PackageDigest, ThatIsPrintedIsTheOneThatASpecPins) {
   EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
 }
 
-TEST(Bundle, IsWhatAPullIntoATarFileMakes) {
+TEST(Bundle, IsMadeByAPullToATarFile) {
   const DriverRoot root;
   const std::string file = root.folder().at("drv.tar").string();
   const std::string digest = printed_digest(root.slipway({"pkg", "pull", kPackage, "--to", file}));
@@ -58,7 +58,7 @@ TEST(Bundle, IsWhatAPullIntoATarFileMakes) {
   EXPECT_EQ(std::system(("cmp " + file + " " + again).c_str()), 0) << "equal packages make equal files";
 }
 
-TEST(Lock, ForAnotherAddressSaysSo) {
+TEST(Lock, ForAnotherAddressIsRefused) {
   const DriverRoot root;
   const std::string lock = root.folder().at("slipway.lock").string();
   ASSERT_EQ(root.run({"apply", "--lock", lock}).code, 0);
@@ -70,17 +70,17 @@ TEST(Lock, ForAnotherAddressSaysSo) {
   EXPECT_THAT(locked.out + locked.err, HasSubstr("the lock (" + lock + ") names the packages of driver as those of " +
                                                  kPackage + ", and the spec those of " + moved));
   const Ran free = root.run({"plan", "--lock", lock});
-  EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen anew")) << free.out;
+  EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen again")) << free.out;
 }
 
 // Earlier the sentence contained the sources as JSON, and mentioned a lock without such a file.
-TEST(Lock, OfTheGenerationInForceSaysWhatOfASourceIsAnother) {
+TEST(Lock, OfTheActiveGenerationNamesTheDifferenceOfASource) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   root.source("{repository: " + kPackage + ", trust: unsigned, auth: /etc/auth.json}");
   EXPECT_THAT(root.run({"plan"}).err, HasSubstr("the lock (generation 1) names the packages of driver as those of " +
                                                 kPackage + ", with trust unsigned, and the spec those of " + kPackage +
-                                                ", with auth and trust unsigned: they are chosen anew"));
+                                                ", with auth and trust unsigned: they are chosen again"));
 }
 
 // With the lock and the cache, a missing registry does not matter.
@@ -102,7 +102,7 @@ TEST(Registry, IsNotAskedWhenLockAndCacheSuffice) {
   EXPECT_EQ(again.code, 0) << again.out << again.err;
 }
 
-TEST(Registry, ThatIsGoneIsAskedOnce) {
+TEST(Registry, ThatIsUnreachableIsQueriedOnce) {
   const DriverRoot root;
   const Ran gone = root.slipway({"pkg", "inspect", "oci://127.0.0.1:1/nvidia/driver"});
   EXPECT_EQ(gone.code, 1);

@@ -121,7 +121,7 @@ TEST_F(QuickTools, LeaveNvmlToTheEndOfTheirProcess) {
 }
 
 // Answers of the GPU's own processor take 0.2 to 3 ms.
-TEST_F(QuickTools, AskForLabelsAndSpecsNothingThatTakesMilliseconds) {
+TEST_F(QuickTools, MakeNoSlowCallsForLabelsAndSpecs) {
   for (const Words& tool : {kTools[0], kTools[2]}) {
     const auto calls = calls_of(tool);
     EXPECT_EQ(calls.at("nvmlDeviceGetMigMode"), 8U) << joined(tool);
@@ -139,7 +139,7 @@ class QuickToolsWithMig : public QuickTools {
 };
 
 // Earlier all profiles of each GPU were read: eight times ten calls of 0.5 to 0.9 ms.
-TEST_F(QuickToolsWithMig, AskForTheProfilesThatThereAreOnceForAModel) {
+TEST_F(QuickToolsWithMig, AskForTheProfilesThatExistOnceForAModel) {
   const auto calls = calls_of({"gfd", "labels", "--mig-strategy", "mixed"});
   unsigned asked = 0;
   for (const auto& [function, count] : calls)

@@ -81,7 +81,7 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
 }
 
 // Earlier every command was offered the options of all commands.
-TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
+TEST(Reference, ForBashCompletesTheOptionsOfACommandOrVerb) {
   const ScratchHost host;
   EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
   EXPECT_EQ(completed(host, "slipway log --", 2), "--root\n--output\n--verbose\n--help\n");
@@ -91,7 +91,7 @@ TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
 }
 
 // Earlier compgen -W executed the text of a folder's name.
-TEST(Reference, ForBashRunsNothingThatANameHolds) {
+TEST(Reference, ForBashRunsNoCommandInsideAName) {
   const ScratchHost host;
   const Ran ran = shell(host, "bash",
                         "exec bash -c 'set -eu; source \"$1\"; word=; COMPREPLY=(); "
@@ -103,7 +103,7 @@ TEST(Reference, ForBashRunsNothingThatANameHolds) {
 }
 
 // A plugin that is added appears in the completions at once, and a removed one disappears.
-TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
+TEST(Reference, ForBashCompletesTheComponentsOfInstalledPlugins) {
   const ScratchHost host;
   const std::string slipway = host.program + " ";
   EXPECT_EQ(completed(host, slipway + "explain dr", 2), "driver\n");
@@ -143,7 +143,7 @@ TEST(ManualPage, HasTheToolsOfTheComponents) {
   EXPECT_THAT(page, HasSubstr("plugin new: a folder"));
 }
 
-TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {
+TEST(Reference, IsAcceptedByTheInstalledShells) {
   const ScratchHost host;
   for (const std::string name : {"bash", "zsh", "fish"}) {
     const Ran ran = shell(host, name, "command -v " + name + " >/dev/null || exit 0; exec " + name + " -n \"$1\"");
@@ -158,7 +158,7 @@ TEST(Reference, OfAnUnknownShellIsRefused) {
   EXPECT_THAT(ran.err, HasSubstr("bash, zsh, fish and man"));
 }
 
-TEST(ManualPage, HasNoLineThatTroffWouldTakeForARequest) {
+TEST(ManualPage, HasNoAccidentalTroffRequests) {
   const ScratchHost host;
   std::istringstream lines(host.slipway({"completion", "man"}).out);
   const std::regex request(R"(^\.(\\"|TH|SH|TP|BR|B|RI|IR|I)( .*)?$)");

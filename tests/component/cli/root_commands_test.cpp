@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(InTheImage, RootCommand,
 
 // Earlier all three crashed with SIGSEGV, or failed with "Too many open files", so that nothing could be installed in
 // the root.
-TEST(RootCommands, ComeThroughAnImageWithFoldersInEachOther) {
+TEST(RootCommands, HandleDeeplyNestedFolders) {
   const DriverRoot root;
   const std::string image = root.folder().at("root").string();
   fs::create_directories(root.path("usr/lib/slipway/installed"));

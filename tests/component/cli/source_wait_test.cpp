@@ -5,7 +5,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::AllOf;
@@ -22,16 +22,16 @@ TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
   EXPECT_THAT(apply.out, AllOf(HasSubstr("driver: waiting ("), HasSubstr("127.0.0.1:1"),
                                HasSubstr("slipway has waited 1s for that to end")));
-  EXPECT_THAT(apply.out, HasSubstr("Nothing was changed; what waits is still to be done."));
+  EXPECT_THAT(apply.out, HasSubstr("Nothing was changed. What waits still has to be done."));
   EXPECT_FALSE(std::filesystem::exists(root.path(kDriver)));
   EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";
 }
 
-TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
+TEST(SourceWait, ContinuesOnceTheSourceAnswers) {
   const DriverRoot root;
   root.source(kNobody);
   const pid_t child = root.start({"apply", "--wait-for-source", "--sim", "h100x8"});
-  ASSERT_TRUE(comes_true([&] {
+  ASSERT_TRUE(becomes_true([&] {
     return root.error_text().find("slipway waits until this is over") != std::string::npos;
   })) << root.error_text();
   root.source("{repository: " + testing::kPackage + ", trust: unsigned}");
@@ -42,7 +42,7 @@ TEST(SourceWait, GoesOnOnceTheSourceAnswers) {
 }
 
 // Earlier components that need the driver failed, so that the apply ended with 1.
-TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
+TEST(SourceWait, IncludesTheComponentsThatDependOnIt) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: " + std::string(kNobody) +
             "}\n    cdi: {}\n    gfd: {}\n    validator: {}\n");
@@ -53,7 +53,7 @@ TEST(SourceWait, IsThatOfTheComponentsBehindItAsWell) {
 
 // Only the digest differed, which no check of the driver compares: earlier it printed "Verified.", although nothing of
 // that spec was installed.
-TEST(SourceWait, OfASpecThatIsNotInForceFailsItsVerify) {
+TEST(SourceWait, OfASpecThatIsNotActiveFailsItsVerify) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string file = root.folder().at("host.yaml").string();
@@ -85,12 +85,12 @@ TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
   EXPECT_THAT(asked.out, AllOf(HasSubstr("warning  driver.spec: what is applied (generation 1) is not what this spec "
                                          "says: source.digest, source.trust\n"),
                                HasSubstr("do: `slipway plan "), HasSubstr(" -f " + file)));
-  EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the generation in force";
+  EXPECT_THAT(root.run({"verify"}).out, Not(HasSubstr("driver.spec"))) << "of the active generation";
 }
 
 // A second --wait would wait for another process that holds the lock, and a wrong address does not become right over
 // time.
-TEST(SourceWait, IsForNothingElse) {
+TEST(SourceWait, IsNotForOtherErrors) {
   const DriverRoot root;
   root.source("{repository: /nowhere/package, trust: unsigned}");
   const Ran apply = root.run({"apply", "--wait-for-source"});

@@ -59,7 +59,7 @@ std::vector<std::string> lines_drawn(std::string text) {
   return lines;
 }
 
-TEST(ProgressOnATerminal, IsALineThatGivesWayToTheLogAndStaysAtItsEnd) {
+TEST(ProgressOnATerminal, IsALineBelowTheLog) {
   const std::string text = on_terminal(100, kTerminal);
   EXPECT_THAT(text, HasSubstr("teller: unpack a layer with a name for which no te... ["));
   EXPECT_THAT(text, HasSubstr("[........................] 0.0 of 300.0 MiB"));
@@ -74,13 +74,13 @@ TEST(ProgressOnATerminal, IsALineThatGivesWayToTheLogAndStaysAtItsEnd) {
   EXPECT_THAT(text.substr(text.rfind(kClear, warned), warned - text.rfind(kClear, warned)), Not(HasSubstr("unpack")));
 }
 
-TEST(ProgressOnATerminal, IsNeverWiderThanThat) {
+TEST(ProgressOnATerminal, IsNeverWiderThanTheTerminal) {
   for (const unsigned short columns : std::initializer_list<unsigned short>{40, 60, 80, 132})
     for (const std::string& line : lines_drawn(on_terminal(columns, kTerminal)))
       EXPECT_LE(width_of(line), columns) << line;
 }
 
-TEST(ProgressOnATerminal, HasNoColourWhereNobodyWantsOne) {
+TEST(ProgressOnATerminal, HasNoColourWithNoColorSet) {
   EXPECT_THAT(on_terminal(80, kTerminal), HasSubstr("m"));
   const std::string text = on_terminal(80, {"TERM=xterm", "NO_COLOR=1"});
   for (std::size_t at = text.find('\x1b'); at != std::string::npos; at = text.find('\x1b', at + 1))
@@ -89,14 +89,14 @@ TEST(ProgressOnATerminal, HasNoColourWhereNobodyWantsOne) {
 }
 
 // Earlier a bar was drawn there with codes that such a terminal prints as text.
-TEST(ProgressOnATerminal, IsAStepOfTheLogWhereNoLineCanBeClearedOrItsWidthIsNotKnown) {
+TEST(ProgressOnATerminal, IsALogLineOnADumbTerminal) {
   for (const std::string& text :
        {on_terminal(80, {"TERM=dumb", "NO_COLOR="}), on_terminal(0, {"TERM=xterm", "NO_COLOR=1"})})
     EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("MiB")), HasSubstr("teller: packing\r\n")));
 }
 
 // Earlier the purpose in a plugin's manifest could set the terminal's title, without running the plugin.
-TEST(Terminal, GetsNoEscapesOfAManifest) {
+TEST(Terminal, GetsNoEscapeSequencesFromAManifest) {
   const testing::ScratchHost host;
   std::ifstream in(std::string(SLIPWAY_TEST_TELLER) + "/teller.so", std::ios::binary);
   std::string plugin{std::istreambuf_iterator<char>(in), {}};

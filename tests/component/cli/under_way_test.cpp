@@ -15,14 +15,14 @@ using artifact::test::LayoutMaker;
 using artifact::test::LayoutRegistry;
 using artifact::test::ServedRequest;
 using artifact::test::ServedResponse;
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DriverRoot;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(UnderWay, IsToldWithWhatTheApplyDownloadsAndIsOverWithIt) {
+TEST(UnderWay, ShowsTheDownloadOfARunningApply) {
   const DriverRoot root;
   LayoutMaker layout(root.folder().at("served").string());
   ASSERT_EQ(std::system(("cp -rT " + testing::kPackage + " " + layout.path()).c_str()), 0);
@@ -46,7 +46,7 @@ TEST(UnderWay, IsToldWithWhatTheApplyDownloadsAndIsOverWithIt) {
     const std::string text = status();
     return text.find("under way since ") != std::string::npos && text.find("driver: ") != std::string::npos;
   };
-  EXPECT_TRUE(comes_true(tells_of_the_download)) << status() << root.error_text();
+  EXPECT_TRUE(becomes_true(tells_of_the_download)) << status() << root.error_text();
   EXPECT_THAT(status(), AllOf(HasSubstr("A first apply of "), ContainsRegex("changing this root: .*\\(pid [0-9]+\\)")));
   EXPECT_THAT(Json::parse(root.run({"status", "-o", "json"}).out).value("at_work", ""), HasSubstr("under way since "));
   const auto doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()}).out;

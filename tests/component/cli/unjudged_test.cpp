@@ -28,7 +28,7 @@ class Unjudged : public ::testing::Test {
 };
 
 // Earlier the apply dropped the device plugin's choice of CDI: containers then got no GPU.
-TEST_F(Unjudged, AnEngineLeavesTheDevicePluginWithTheChoiceOfBefore) {
+TEST_F(Unjudged, AnUnreadableEngineKeepsTheDevicePluginsEarlierChoice) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   ASSERT_THAT(root_.text(kDefaults), HasSubstr("cdi-cri"));
   const std::string good = root_.text(kConfig);
@@ -46,7 +46,7 @@ TEST_F(Unjudged, AnEngineLeavesTheDevicePluginWithTheChoiceOfBefore) {
 }
 
 // Earlier there were three entries, one of which read like a command, and two advised an apply, which keeps the file.
-TEST_F(Unjudged, AConfigThatSomebodyReplacedIsOneEntryWithItsRemedy) {
+TEST_F(Unjudged, AReplacedConfigIsOneEntryWithItsRemedy) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   root_.put(kConfig, "version = 2\n[debug]\nlevel = \"debug\"\n");
   const std::string doctor = root_.run({"doctor"}, kMachine).out;

@@ -14,7 +14,7 @@ std::string content_of_file(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(UserData, OfTheDocumentationWritesASpecThatIsTakenAndEnablesTheUnitThatThereIs) {
+TEST(UserData, OfTheDocumentationWritesAValidSpecAndEnablesTheUnit) {
   const std::string page = content_of_file(SLIPWAY_SOURCES "/docs/cloud-init.md");
   const std::string begin = "```cloud-config\n";
   const std::size_t at = page.find(begin);

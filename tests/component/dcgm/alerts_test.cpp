@@ -11,7 +11,7 @@ namespace slipway {
 namespace {
 
 using slipway::testing::ask;
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DcgmNode;
 using slipway::testing::PrometheusServer;
 using slipway::testing::Ran;
@@ -54,7 +54,7 @@ TEST(AlertRules, FireAsTheirTestsSayWithGpuAndNodeNamed) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
-TEST(AlertRules, HaveATestEach) {
+TEST(AlertRules, HaveOneTestEach) {
   const std::string tests = text_of(SLIPWAY_ALERT_TESTS);
   const std::string mark = "- alert: ";
   std::size_t alerts = 0;
@@ -89,7 +89,7 @@ TEST_F(Dashboard, HasSeriesInEveryPanel) {
     for (const Json& target : panel["targets"]) {
       std::string query = with(target["expr"], "$__rate_interval", "5s");
       query = with(with(query, "$node", ".*"), "$gpu", ".*");
-      EXPECT_TRUE(comes_true([&] { return !ask(port, query).empty(); })) << panel["title"] << ": " << query;
+      EXPECT_TRUE(becomes_true([&] { return !ask(port, query).empty(); })) << panel["title"] << ": " << query;
       ++asked;
     }
   EXPECT_GT(asked, 20U);

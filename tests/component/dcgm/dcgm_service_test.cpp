@@ -65,7 +65,7 @@ TEST_F(DcgmService, AnswersAScrapeWithEveryDefaultSeriesOfEachGpu) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmService, FollowsWhatTheGpusDo) {
+TEST_F(DcgmService, FollowsTheGpus) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 2 load 90");
@@ -79,7 +79,7 @@ TEST_F(DcgmService, FollowsWhatTheGpusDo) {
   })) << scrape().text;
 }
 
-TEST_F(DcgmService, OutlivesADriverThatIsUnloadedAndReplaced) {
+TEST_F(DcgmService, SurvivesADriverThatIsUnloadedAndReplaced) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("driver unloaded");
@@ -112,7 +112,7 @@ TEST_F(DcgmService, HasRatesInTheFirstSampleAfterADriverCameBack) {
   EXPECT_EQ(scrape().count("DCGM_FI_PROF_PCIE_TX_BYTES"), 8U);
 }
 
-TEST_F(DcgmService, GoesOnWithoutAGpuThatIsLostAndTellsSo) {
+TEST_F(DcgmService, ContinuesWithoutALostGpuAndReportsIt) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 3 lost");
@@ -131,7 +131,7 @@ TEST_F(DcgmService, GoesOnWithoutAGpuThatIsLostAndTellsSo) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmService, KeepsTheStateOfAGpuThatTheDriverDoesNotListAnyMore) {
+TEST_F(DcgmService, KeepsTheStateOfAnUnlistedGpu) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string uuid_of_3 = scrape().of("slipway_dcgm_gpu_up")[3];
@@ -148,7 +148,7 @@ TEST_F(DcgmService, KeepsTheStateOfAGpuThatTheDriverDoesNotListAnyMore) {
   EXPECT_EQ(scrape().count("slipway_dcgm_gpu_up"), 8U);
 }
 
-TEST_F(DcgmService, GoesOnWithoutAGpuThatACallHangsOn) {
+TEST_F(DcgmService, ContinuesWithoutAGpuThatACallHangsOn) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 0 hang");
@@ -161,7 +161,7 @@ TEST_F(DcgmService, GoesOnWithoutAGpuThatACallHangsOn) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmService, ReleasesTheDriverWhileItIsQuiescedAndTellsSo) {
+TEST_F(DcgmService, ReleasesTheDriverWhileItIsQuiescedAndReportsThat) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
@@ -192,7 +192,7 @@ TEST_F(DcgmService, AsksNoGpuDuringAScrape) {
   EXPECT_EQ(sim("calls").out, calls);
 }
 
-TEST_F(DcgmService, ListsGpuInstancesInThePlaceOfTheirGpu) {
+TEST_F(DcgmService, ListsGpuInstancesInsteadOfTheirGpu) {
   machine_ = "h100x2,driver=550.90.07,mig=1g.10gb";
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -208,7 +208,7 @@ TEST_F(DcgmService, ListsGpuInstancesInThePlaceOfTheirGpu) {
   EXPECT_THAT(energies, ::testing::SizeIs(1)) << page.text;
 }
 
-TEST_F(DcgmService, LeavesOutWhatAGpuDoesNotHave) {
+TEST_F(DcgmService, LeavesOutUnsupportedValues) {
   machine_ = "t4x4,driver=550.90.07";
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -218,7 +218,7 @@ TEST_F(DcgmService, LeavesOutWhatAGpuDoesNotHave) {
   EXPECT_EQ(page.count("slipway_dcgm_read_errors_total"), 0U);
 }
 
-TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBroken) {
+TEST_F(DcgmService, LoadsAnotherFileOfCountersAndKeepsTheFormerIfItIsInvalid) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n");
   spec(", collectors: /etc/counters.csv");
   RunningService service(host_, service_words());
@@ -236,7 +236,7 @@ TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBro
 }
 
 // Earlier the GPU's name was read with each sample.
-TEST_F(DcgmService, AsksNoMoreThanItsCountersNeed) {
+TEST_F(DcgmService, MakesOnlyTheCallsThatItsCountersNeed) {
   host_.put("etc/one.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, t\n");
   spec(", collectors: /etc/one.csv, page: false");
   RunningService service(host_, service_words());
@@ -253,7 +253,7 @@ TEST_F(DcgmService, AsksNoMoreThanItsCountersNeed) {
                               "^nvmlDeviceGet(Count_v2|HandleByIndex_v2|MigMode|Name|PciInfo_v3|Temperature|UUID) "));
 }
 
-TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
+TEST_F(DcgmService, ReadsSomeCountersAtTheirOwnIntervals) {
   host_.put("etc/dcgm.yaml",
             "version: 1\nmetrics:\n  fields:\n"
             "  - {name: DCGM_FI_DEV_GPU_TEMP, prometheusType: gauge, help: t}\n"
@@ -286,7 +286,7 @@ TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
       << service.log();
 }
 
-TEST_F(DcgmService, TellsOfNvlinksAndProcessorsWhereTheyAreAskedFor) {
+TEST_F(DcgmService, ReportsNvlinksAndProcessorsOnRequest) {
   host_.put("etc/counters.csv",
             "DCGM_FI_DEV_NVLINK_GET_STATE, gauge, s\nDCGM_FI_DEV_NVLINK_THROUGHPUT_PER_LINK, gauge, t\n"
             "DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, u\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, p\n");
@@ -302,7 +302,7 @@ TEST_F(DcgmService, TellsOfNvlinksAndProcessorsWhereTheyAreAskedFor) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVLINK_GET_STATE") == 0; }));
 }
 
-TEST_F(DcgmService, IsNotPlannedWithAMistakeInWhatItReads) {
+TEST_F(DcgmService, IsNotPlannedWithInvalidFiles) {
   const auto error = [this](const std::string& keys) {
     spec(keys);
     const Ran plan = host_.slipway(words({"plan"}));
@@ -312,7 +312,7 @@ TEST_F(DcgmService, IsNotPlannedWithAMistakeInWhatItReads) {
   EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, and this machine has 8 GPUs"));
   EXPECT_THAT(error(", devices: \"i:64\""), HasSubstr("devices names GPU instance 64"));
   EXPECT_THAT(error(", switch_devices: \"g:0\""), HasSubstr("'g:0' selects NVSwitches, which NVML does not know"));
-  EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is not there"));
+  EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is missing"));
   EXPECT_THAT(error(", health_rules: /etc/rules.yaml"), HasSubstr("/etc/rules.yaml"));
   EXPECT_THAT(error(", engine_address: \"other:5555\""), HasSubstr("has no effect without engine: external"));
   EXPECT_THAT(error(", engine: external, engine_address: \"300.1.1.1:5555\""),
@@ -333,7 +333,7 @@ TEST_F(DcgmService, AnswersWithoutADriverAndFindsItLater) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmService, SaysThatNobodyCanScrapeAsLongAsItsPortIsTaken) {
+TEST_F(DcgmService, SaysThatScrapesFailWhileItsPortIsTaken) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   port_ = port;
@@ -346,7 +346,7 @@ TEST_F(DcgmService, SaysThatNobodyCanScrapeAsLongAsItsPortIsTaken) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmService, RefusesASpecThatIsWrongInThePlan) {
+TEST_F(DcgmService, RefusesASpecThatIsInvalidInThePlan) {
   const std::vector<std::pair<std::string, std::string>> table{
       {"listen: localhost", "'localhost' is not an address to listen on"},
       {"interval: 10", "interval"},
@@ -363,7 +363,7 @@ TEST_F(DcgmService, RefusesASpecThatIsWrongInThePlan) {
   }
 }
 
-TEST_F(DcgmService, IsAUnitInAnImageWhichRemovalTakesAway) {
+TEST_F(DcgmService, IsAUnitInAnImageThatRemovalDeletes) {
   const auto before = host_.tree();
   host_.spec("    dcgm: {}\n");
   const Ran apply = host_.slipway({"apply"});

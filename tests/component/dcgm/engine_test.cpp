@@ -50,7 +50,7 @@ class DcgmEngine : public DcgmNode {
   }
   void engine(const std::string& keys) { spec(", collectors: /etc/counters.csv, " + keys); }
   /// The stand-in has the GPUs of the simulated machine, in the reverse order.
-  void tell_uuids() const {
+  void write_uuids() const {
     std::string uuids;
     for (const std::string& line : scrape().of("slipway_dcgm_gpu_up")) {
       const std::size_t at = line.find("UUID=\"") + 6;
@@ -69,11 +69,11 @@ class DcgmEngine : public DcgmNode {
   slipway::testing::TempDir standin_;
 };
 
-TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
+TEST_F(DcgmEngine, ProvidesValuesThatNvmlLacks) {
   engine("engine: external, engine_address: \"127.0.0.1:5555\"");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; }))
       << scrape().text << service.log() << output("calls");
   const Page page = scrape();
@@ -88,12 +88,12 @@ TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
   EXPECT_THAT(output("calls"), HasSubstr("disconnect\n"));
 }
 
-TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
+TEST_F(DcgmEngine, ThatIsUnreachableIsNamedAndTriedAgain) {
   mode("refuse");
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_engine_up") == "0"; }));
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 4U) << "NVML's values are there";
   EXPECT_THAT(service.log(),
@@ -109,14 +109,14 @@ TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
 }
 
 // Earlier it was "up" without a listener, because it had not been asked.
-TEST_F(DcgmEngine, IsNeitherUpNorDownWhileNothingIsAskedOfIt) {
+TEST_F(DcgmEngine, HasNoStateWhileItIsNotUsed) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(4));
   EXPECT_EQ(scrape().count("slipway_dcgm_engine_up"), 0U) << scrape().text;
-  EXPECT_THAT(service.log(), HasSubstr("so the DCGM engine is not asked for any"));
+  EXPECT_THAT(service.log(), HasSubstr("so the DCGM engine is not used"));
   EXPECT_EQ(output("calls"), "");
 }
 
@@ -124,7 +124,7 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
   mode("hang");
   ASSERT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_engine_up") == "0"; })) << service.log();
@@ -137,23 +137,23 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmEngine, ThatIsNotInstalledIsSaid) {
+TEST_F(DcgmEngine, ThatIsMissingIsReported) {
   std::filesystem::remove(standin_.at("lib/libdcgm.so.4"));
   engine("engine: managed");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(service.hears("STATUS=nv-hostengine is not installed")) << service.told();
   install_host_engine(": > \"$socket\"; exec sleep 1000");
-  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is not there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is missing")) << service.told();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 4U);
 }
 
-TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
+TEST_F(DcgmEngine, IsStartedRestartedAndStoppedByTheService) {
   install_host_engine(": > \"$socket\"; exec sleep 1000");
   engine("engine: managed");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   const auto has_values = [](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; };
   ASSERT_TRUE(page_gets(has_values)) << service.log() << output("calls");
   EXPECT_THAT(output("started"),
@@ -191,11 +191,11 @@ TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
   EXPECT_FALSE(std::filesystem::exists(standin_.at("foreign")));
   engine("engine: external");
   RunningService service(host_, service_words());
-  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is not there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is missing")) << service.told();
   EXPECT_EQ(output("calls"), "");
 }
 
-TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
+TEST_F(DcgmEngine, ReportsNvSwitchesAndTheirLinks) {
   standin_.file("switches", "8 0 17\n11 5\n");
   host_.put("etc/counters.csv",
             "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, b\n"
@@ -203,7 +203,7 @@ TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVSWITCH_LINK_FLIT_ERRORS") == 3; }))
       << scrape().text << service.log() << output("calls");
   const Page page = scrape();
@@ -217,30 +217,30 @@ TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
   EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
 }
 
-TEST_F(DcgmEngine, TellsOfNvLinksWhatNvmlDoesNot) {
+TEST_F(DcgmEngine, ProvidesNvLinkValuesThatNvmlLacks) {
   standin_.file("links", "4 2");
   host_.put("etc/counters.csv",
             "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT, counter, b\n");
   engine("engine: external, switch_devices: \"i:2\"");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   constexpr const char* kWait = "DCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT";
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count(kWait) == 4; })) << scrape().text << service.log();
   EXPECT_EQ(scrape().value(kWait, "{nvlink=\"2\",gpu=\"3\","), "15091");
 }
 
-TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
+TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndProvidesTheRest) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, a\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, b\n");
   engine("engine: external");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_DIAG_MEMORY_RESULT") == 4; }))
       << scrape().text << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVSWITCH_POWER_VDD"), 0U);
   EXPECT_EQ(scrape().value("slipway_dcgm_engine_up"), "1");
-  EXPECT_THAT(service.log(), HasSubstr("the DCGM engine tells nothing, or not all, of NVSwitches"));
+  EXPECT_THAT(service.log(), HasSubstr("the DCGM engine reports nothing, or not everything, about NVSwitches"));
 }
 
 // Earlier the target of a root's own link was closed to other users.
@@ -253,7 +253,7 @@ TEST_F(DcgmEngine, DoesNotFollowALinkInThePlaceOfItsFolder) {
   const auto before = std::filesystem::status(elsewhere.path()).permissions();
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  tell_uuids();
+  write_uuids();
   EXPECT_TRUE(eventually([&] { return service.told().find("dcgm-engine") != std::string::npos; })) << service.told();
   EXPECT_EQ(std::filesystem::status(elsewhere.path()).permissions(), before);
   EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));

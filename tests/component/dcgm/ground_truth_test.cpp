@@ -103,7 +103,7 @@ TEST_F(GroundTruth, IsInEveryRowOfTheDefaultCounters) {
   EXPECT_NE(page.text.find("UUID=\"" + std::string(gpu.uuid) + "\""), std::string::npos);
 }
 
-TEST_F(GroundTruth, IsInTheEnergyThatOnlyGrows) {
+TEST_F(GroundTruth, ReportsAnEnergyThatOnlyGrows) {
   machine_ = "h100x2,driver=550.90.07";
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

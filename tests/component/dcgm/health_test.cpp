@@ -27,7 +27,7 @@ class DcgmHealth : public DcgmNode {
   }
 };
 
-TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
+TEST_F(DcgmHealth, ReportsAnXidWithItsReasonExceptApplicationErrors) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("slipway_dcgm_gpu_healthy") == 8; }));
@@ -44,7 +44,7 @@ TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
 }
 
 // Earlier NVML's events were visible in the metrics only.
-TEST_F(DcgmHealth, IsToldByDoctor) {
+TEST_F(DcgmHealth, IsReportedByDoctor) {
   const auto doctor = [this] { return host_.slipway(words({"doctor"})).out; };
   EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health"));
   RunningService service(host_, service_words());
@@ -64,7 +64,7 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
               HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
 }
 
-TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
+TEST_F(DcgmHealth, IsReportedLikeDcgmExporter) {
   host_.put("etc/c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
@@ -88,7 +88,7 @@ TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
       << control.ask(R"({"op":"status"})").dump();
 }
 
-TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
+TEST_F(DcgmHealth, ReportsAnXidOfTheKernelsLogWithoutADriver) {
   kernel_says("NVRM: Xid (PCI:0000:19:00): 48, of before the service");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -102,7 +102,7 @@ TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
   EXPECT_FALSE(has_reason(scrape(), "xid-48"));
 }
 
-TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
+TEST_F(DcgmHealth, FollowsASitesRulesAndExplainsErrorsOfThem) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::filesystem::create_directories(host_.path("etc/slipway"));
@@ -121,7 +121,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
 }
 
 // Earlier the log had only the UUID and the number.
-TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
+TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndTheRemedy) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(8));

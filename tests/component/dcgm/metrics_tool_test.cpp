@@ -57,7 +57,7 @@ TEST(DcgmMetrics, HaveThePowerLimitsAndTheErrorsOfMemory) {
 }
 
 // Earlier it used slipway's own rules and ignored the site's.
-TEST(DcgmMetrics, GoesByTheSitesHealthRules) {
+TEST(DcgmMetrics, UsesTheSitesHealthRules) {
   const ScratchHost host;
   host.put("c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\n");
   host.put("etc/slipway/health-rules.yaml", "version: v1\ncounters: {hot: {above: 1, lasting: 0s, severity: fatal}}\n");
@@ -70,7 +70,7 @@ TEST(DcgmMetrics, GoesByTheSitesHealthRules) {
   EXPECT_THAT(health().err, HasSubstr("health-rules.yaml:2:"));
 }
 
-TEST(DcgmMetrics, RefusesWhatIsWrong) {
+TEST(DcgmMetrics, RefusesInvalidInput) {
   EXPECT_EQ(metrics({"--intervall", "1s"}).code, 64);
   EXPECT_EQ(metrics({"-o", "json"}).code, 64);
   const Ran soon = metrics({"--interval", "soon"});

@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 using slipway::testing::ask;
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::http_body;
 using slipway::testing::http_get;
 using slipway::testing::Page;
@@ -25,7 +25,7 @@ class DcgmNames : public slipway::testing::DcgmNode {
   }
 };
 
-TEST_F(DcgmNames, AreWhatPromtoolWouldHaveThem) {
+TEST_F(DcgmNames, AreAcceptedByPromtool) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   host_.folder().file("page", scrape().text);
@@ -52,24 +52,24 @@ TEST_F(DcgmNames, RunTheQueriesAndAlertsOfArticlesInPrometheus) {
   const std::uint16_t port = slipway::testing::free_port();
   const PrometheusServer server(host_, port, port_, host_.folder().at("alerts.yml").string());
   const std::vector<std::string> two{"2"};
-  ASSERT_TRUE(comes_true([&] { return ask(port, "count(nvidia_gpu_utilization)") == two; }));
+  ASSERT_TRUE(becomes_true([&] { return ask(port, "count(nvidia_gpu_utilization)") == two; }));
   for (const char* query :
        {"count(nvidia_gpu_memory_used_bytes/nvidia_gpu_memory_total_bytes)", "count(nvidia_gpu_temperature_celsius)",
         "count(nvidia_gpu_ecc_errors_corrected_total)", "count(nvidia_nvlink_bandwidth_total_bytes)",
         "count(nvidia_gpu_power_watts)", "count(count by (gpu,node,uuid) (nvidia_gpu_utilization))",
         "count(avg by (gpu,node) (nvidia_gpu_utilization))", "count(DCGM_FI_DEV_GPU_TEMP)"})
     EXPECT_EQ(ask(port, query), two) << query;
-  EXPECT_TRUE(comes_true([&] { return ask(port, "count(rate(nvidia_nvlink_bandwidth_total_bytes[5m]))") == two; }));
+  EXPECT_TRUE(becomes_true([&] { return ask(port, "count(rate(nvidia_nvlink_bandwidth_total_bytes[5m]))") == two; }));
   EXPECT_EQ(ask(port, "scrape_samples_scraped>10").size(), 1U);
   sim("gpu 1 ecc-corrected 3");
   const auto alerts = [&] { return http_body(port, "/api/v1/alerts"); };
-  EXPECT_TRUE(comes_true([&] { return alerts().find("GPU 1 on node-1 corrects errors") != std::string::npos; }))
+  EXPECT_TRUE(becomes_true([&] { return alerts().find("GPU 1 on node-1 corrects errors") != std::string::npos; }))
       << alerts();
   EXPECT_EQ(alerts().find("GPU 0 on node-1 corrects errors"), std::string::npos);
   EXPECT_THAT(alerts(), HasSubstr("GPU 0 on node-1 is at "));
 }
 
-TEST_F(DcgmNames, AreToldInOpenMetricsToWhoAsksForIt) {
+TEST_F(DcgmNames, AreServedAsOpenMetricsOnRequest) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_THAT(http_get(port_, "/metrics"), HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));

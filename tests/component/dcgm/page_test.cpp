@@ -28,7 +28,7 @@ class DcgmPage : public DcgmNode {
   }
 };
 
-TEST_F(DcgmPage, IsAnsweredWithAPolicyThatLetsNothingElseIn) {
+TEST_F(DcgmPage, HasAStrictContentSecurityPolicy) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string answer = http_get(port_, "/");
@@ -97,7 +97,7 @@ TEST_F(DcgmPage, DrawsGpuInstancesWithTheirMemory) {
   EXPECT_THAT(page(), HasSubstr("GPU instances on memory slices: 1g.10gb at 0, 1g.10gb at 1"));
 }
 
-TEST_F(DcgmPage, TellsWhatIsAwayAndComesBack) {
+TEST_F(DcgmPage, ReportsAMissingDriver) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 3 lost");
@@ -115,14 +115,14 @@ TEST_F(DcgmPage, TellsWhatIsAwayAndComesBack) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmPage, TellsThatTheDriverIsReleased) {
+TEST_F(DcgmPage, ReportsThatTheDriverIsReleased) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
     const Control control(host_.path("run/slipway/service/dcgm.sock").string());
     ASSERT_TRUE(control.connected());
     control.ask("{\"op\":\"quiesce\"}");
-    EXPECT_THAT(page(), HasSubstr("another program has asked for the driver"));
+    EXPECT_THAT(page(), HasSubstr("another program needs the driver"));
     EXPECT_TRUE(overview()["gpus"][0]["values"].is_null());
   }
   EXPECT_TRUE(overview_gets([](const Json& now) { return now["gpus"][0]["values"].is_object(); })) << service.log();
@@ -140,7 +140,7 @@ TEST_F(DcgmPage, AsksNoGpuWhenItIsLookedAt) {
   EXPECT_EQ(sim("calls").out, calls);
 }
 
-TEST_F(DcgmPage, IsNotThereWhenNobodyWantsIt) {
+TEST_F(DcgmPage, IsMissingWhenItIsDisabled) {
   spec(", page: false");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -148,7 +148,7 @@ TEST_F(DcgmPage, IsNotThereWhenNobodyWantsIt) {
   EXPECT_THAT(http_get(port_, "/metrics"), HasSubstr(" 200 OK"));
 }
 
-TEST_F(DcgmPage, ShowsProcessesToThisMachineAloneUnlessToldOtherwise) {
+TEST_F(DcgmPage, ShowsProcessesOnlyToThisMachineByDefault) {
   const std::string everywhere =
       "    dcgm: {listen: \":" + std::to_string(port_) + "\", interval: 100ms, page_processes: ";
   for (const auto& [word, shown] :

@@ -154,7 +154,7 @@ TEST_F(DcgmPods, HoldGpuInstancesByTheUuidsOfMigDevices) {
   })) << scrape().text;
 }
 
-TEST_F(DcgmPods, HaveASeriesEachOnASharedGpuWhereThatIsAskedFor) {
+TEST_F(DcgmPods, HaveSeparateSeriesOnASharedGpuOnRequest) {
   spec(", kubernetes: true, kubernetes_virtual_gpus: true, pod_resources_kubelet_socket: /kubelet/kubelet.sock");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -164,7 +164,7 @@ TEST_F(DcgmPods, HaveASeriesEachOnASharedGpuWhereThatIsAskedFor) {
   EXPECT_THAT(scrape().text, HasSubstr("pod=\"b\",vgpu=\"1\"}"));
 }
 
-TEST_F(DcgmPods, StandBesideTheJobsOfABatchSystem) {
+TEST_F(DcgmPods, CanBeCombinedWithTheJobsOfABatchSystem) {
   spec(", hpc_job_mapping_dir: /jobs, use_old_namespace: true");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -178,7 +178,7 @@ TEST_F(DcgmPods, StandBesideTheJobsOfABatchSystem) {
   EXPECT_THAT(scrape().text, HasSubstr(",uuid=\"GPU-"));
 }
 
-TEST_F(DcgmPods, AreAskedForBeforeTheirKeysCount) {
+TEST_F(DcgmPods, AreRequiredBeforeTheirKeysHaveAnEffect) {
   host_.spec("    dcgm: {kubernetes_virtual_gpus: true}\n");
   const Ran plan = host_.slipway(words({"plan"}));
   EXPECT_EQ(plan.code, 1);

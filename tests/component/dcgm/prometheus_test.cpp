@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 using slipway::testing::ask;
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::DcgmNode;
 using slipway::testing::PrometheusServer;
 using slipway::testing::Ran;
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using Prometheus = DcgmNode;
 
 // The names of dcgm-exporter violate Prometheus' naming conventions; no other problem is allowed.
-TEST_F(Prometheus, FindsNothingWrongInWhatIsScraped) {
+TEST_F(Prometheus, AcceptsTheScrapedMetrics) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string page = scrape().text;
@@ -37,15 +37,15 @@ TEST_F(Prometheus, SeesTheGpusAndAnOutageOfTheDriver) {
   const std::uint16_t port = slipway::testing::free_port();
   const PrometheusServer server(host_, port, port_);
   const std::vector<std::string> eight{"8"};
-  ASSERT_TRUE(comes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }))
+  ASSERT_TRUE(becomes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }))
       << host_.folder().at("prometheus.log");
   EXPECT_EQ(ask(port, "up"), std::vector<std::string>{"1"});
   sim("driver unloaded");
-  EXPECT_TRUE(comes_true([&] { return ask(port, "slipway_dcgm_driver_up") == std::vector<std::string>{"0"}; }));
-  EXPECT_TRUE(comes_true([&] { return ask(port, "DCGM_FI_DEV_GPU_TEMP").empty(); }));
+  EXPECT_TRUE(becomes_true([&] { return ask(port, "slipway_dcgm_driver_up") == std::vector<std::string>{"0"}; }));
+  EXPECT_TRUE(becomes_true([&] { return ask(port, "DCGM_FI_DEV_GPU_TEMP").empty(); }));
   EXPECT_EQ(ask(port, "up"), std::vector<std::string>{"1"}) << "the exporter answers all the while";
   sim("driver loaded");
-  EXPECT_TRUE(comes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }));
+  EXPECT_TRUE(becomes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }));
   EXPECT_EQ(ask(port, "slipway_dcgm_driver_outages_total"), std::vector<std::string>{"1"});
 }
 

@@ -30,7 +30,7 @@ class DcgmRefusals : public DcgmNode {
 };
 
 // Earlier all of them were accepted without effect.
-TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyMakesVoid) {
+TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
   EXPECT_THAT(
       error_with("pod_resources_kubelet_socket: /run/k.sock"),
       AllOf(HasSubstr("pod_resources_kubelet_socket has no effect without kubernetes: true"), HasSubstr("do: ")));
@@ -52,13 +52,13 @@ TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"), AllOf(HasSubstr("bcrypt"), HasSubstr("htpasswd")));
   host_.put("etc/web.yaml", "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"),
-              HasSubstr("/etc/cert.pem, which /etc/web.yaml names, is not there"));
+              HasSubstr("/etc/cert.pem, which /etc/web.yaml names, is missing"));
   spec(", web_config_file: /etc/web.yaml");
   EXPECT_THAT(host_.slipway(words({"verify"})).out, HasSubstr("fail  dcgm.web-config: "));
 }
 
 // Earlier a service that samples nothing was "ok".
-TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
+TEST_F(DcgmRefusals, AreForAFileOfCountersWithoutMetrics) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, a\n");
   EXPECT_THAT(error_with("collectors: /etc/c.csv"), AllOf(HasSubstr("no row of /etc/c.csv gives a metric"),
                                                           HasSubstr("DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT")));
@@ -70,15 +70,15 @@ TEST_F(DcgmRefusals, AreForAFileOfCountersThatGivesNoMetric) {
 }
 
 // Earlier there was no remedy and no key, and the path did not exist on this machine.
-TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
+TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
-                AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("spec.components.dcgm." + key),
-                      HasSubstr("do:    put the file there, or take " + key + " out of the spec")));
+                AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("spec.components.dcgm." + key),
+                      HasSubstr("do:    put the file there, or remove " + key + " from the spec")));
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/nosuch}\n");
   EXPECT_THAT(error_with("config_file: /etc/config.yaml"),
-              AllOf(HasSubstr(root + "/etc/nosuch is not there"), HasSubstr("/etc/config.yaml: metrics.file"),
+              AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("/etc/config.yaml: metrics.file"),
                     HasSubstr("do:    put the file there, or correct metrics.file")));
   const Ran tool = host_.bare({"dcgm", "metrics", "--sim", "l4x1", "--collectors", "/etc/nosuch.csv"});
   EXPECT_EQ(tool.code, 1);
@@ -86,10 +86,10 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsNotThere) {
 }
 
 // Earlier neither the plan nor verify mentioned missing metrics or labels.
-TEST_F(DcgmRefusals, AreNoneForWhatMayComeYetWhichPlanAndVerifyName) {
+TEST_F(DcgmRefusals, AreNotMadeForMissingInputsThatPlanAndVerifyReport) {
   const std::string keys =
       "kubernetes: true, pod_resources_kubelet_socket: /run/k.sock, hpc_job_mapping_dir: /nosuch, engine: managed";
-  const std::vector<std::string> texts{"kubelet's socket /run/k.sock is not there", "/nosuch is not there",
+  const std::vector<std::string> texts{"kubelet's socket /run/k.sock is missing", "/nosuch is missing",
                                        "libdcgm.so.4 is in no library folder", "nv-hostengine is not installed"};
   const std::string plan = plan_with(keys);
   const Ran verify = host_.slipway(words({"verify"}));
@@ -101,16 +101,16 @@ TEST_F(DcgmRefusals, AreNoneForWhatMayComeYetWhichPlanAndVerifyName) {
                                 HasSubstr("warning  dcgm.engine-library: "), HasSubstr("warning  dcgm.host-engine: ")));
 }
 
-TEST_F(DcgmRefusals, OfDevicesThatAreNotThereAreSaidByVerifyAndTheService) {
+TEST_F(DcgmRefusals, OfMissingDevicesAreReportedByVerifyAndTheService) {
   spec(", devices: \"i:0,8\"");
   EXPECT_THAT(host_.slipway(words({"verify"})).out,
               HasSubstr("warning  dcgm.devices: `devices` selects GPU instances"));
   RunningService service(host_, service_words());
-  EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances, and none of those is there")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances that do not exist")) << service.told();
 }
 
 // Earlier verify and doctor passed a service whose scrapes failed.
-TEST_F(DcgmRefusals, OfAPortThatIsTakenAreToldByVerifyDoctorAndStatus) {
+TEST_F(DcgmRefusals, OfAPortThatIsTakenAreReportedByVerifyDoctorAndStatus) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   port_ = port;

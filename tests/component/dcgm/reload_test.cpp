@@ -30,7 +30,7 @@ class DcgmReload : public DcgmNode {
 };
 
 // The service ended.
-TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
+TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\n");
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", config_file: /etc/config.yaml");
@@ -38,9 +38,9 @@ TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
   host_.put("etc/config.yaml", "version: 9\nmetrics: {file: /etc/c.csv}\n");
-  ASSERT_TRUE(reload_says(service, "what /etc/config.yaml said before counts: ")) << service.log();
+  ASSERT_TRUE(reload_says(service, "the previous content of /etc/config.yaml stays in use: ")) << service.log();
   EXPECT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
-  EXPECT_TRUE(eventually([&] { return reasons().find("said before counts") != std::string::npos; })) << reasons();
+  EXPECT_TRUE(eventually([&] { return reasons().find("stays in use") != std::string::npos; })) << reasons();
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/d.csv}\n");
   host_.put("etc/d.csv", "DCGM_FI_DEV_SM_CLOCK, gauge, a\n");
   service.signal(SIGHUP);
@@ -51,19 +51,19 @@ TEST_F(DcgmReload, WithABrokenConfigFileKeepsWhatItSaidBefore) {
 }
 
 // Earlier the service continued without GPU metrics.
-TEST_F(DcgmReload, WithAFileOfCountersThatIsNotThereIsRefused) {
+TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   spec(", collectors: /etc/nosuch.csv");
-  ASSERT_TRUE(reload_says(service, "the new spec is refused, going on with the former one")) << service.log();
+  ASSERT_TRUE(reload_says(service, "the new spec is refused, the service keeps the previous one")) << service.log();
   EXPECT_TRUE(tells("DCGM_FI_DEV_GPU_TEMP")) << service.log();
-  EXPECT_THAT(reasons(), HasSubstr("/etc/nosuch.csv is not there"));
+  EXPECT_THAT(reasons(), HasSubstr("/etc/nosuch.csv is missing"));
   EXPECT_THAT(reasons(), HasSubstr("spec.components.dcgm.collectors"));
 }
 
-TEST_F(DcgmReload, WithAFileOfCountersThatIsBrokenSinceKeepsTheFormerCounters) {
+TEST_F(DcgmReload, WithANewlyInvalidFileOfCountersKeepsTheFormerCounters) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
@@ -77,12 +77,12 @@ TEST_F(DcgmReload, WithAFileOfCountersThatIsBrokenSinceKeepsTheFormerCounters) {
 }
 
 // Earlier scrapes failed afterwards.
-TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
+TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreInvalidIsRefused) {
   host_.put("etc/web.yaml", "tls_server_confg: {}\n");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   spec(", web_config_file: /etc/web.yaml");
-  ASSERT_TRUE(reload_says(service, "going on with the former one: slipway knows no key 'tls_server_confg'"))
+  ASSERT_TRUE(reload_says(service, "the service keeps the previous one: unknown key 'tls_server_confg'"))
       << service.log();
   EXPECT_TRUE(has_gpus(8)) << service.log();
   spec(", health_rules: /etc/nosuch.yaml");
@@ -92,7 +92,7 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreWrongIsRefused) {
 }
 
 // Earlier the driver was reported as down, which triggers an alert, although only the file of counters was broken.
-TEST_F(DcgmReload, IsNotNeededToTellThatTheDriverAnswersWhileTheFileOfCountersIsBroken) {
+TEST_F(DcgmReload, IsNotNeededToReportADriverWithAnInvalidFileOfCounters) {
   host_.put("etc/c.csv", "FOO, gauge, a\n");
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());

@@ -56,14 +56,14 @@ TEST_F(DcgmServing, DoesNotStartWithAVariableThatItCannotFollow) {
   EXPECT_THAT(service.log(), HasSubstr("DCGM_EXPORTER_ENABLE_PPROF=true asks for something that slipway does not do"));
 }
 
-TEST_F(DcgmServing, BlamesTheVariableForAnIntervalThatIsNone) {
+TEST_F(DcgmServing, NamesTheVariableOfAnInvalidInterval) {
   variable("DCGM_EXPORTER_INTERVAL", "5");
   RunningService service(host_, service_words());
   EXPECT_NE(service.exit_code(), 0) << service.log();
   EXPECT_THAT(service.log(), HasSubstr("environment variable DCGM_EXPORTER_INTERVAL"));
 }
 
-TEST_F(DcgmServing, SaysWhoHasThePort) {
+TEST_F(DcgmServing, NamesTheProcessThatHasThePort) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   port_ = port;
@@ -75,7 +75,7 @@ TEST_F(DcgmServing, SaysWhoHasThePort) {
   EXPECT_TRUE(has_gpus(8)) << service.log();
 }
 
-TEST_F(DcgmServing, TakesTheSocketThatSystemdHandsOver) {
+TEST_F(DcgmServing, UsesTheSocketThatSystemdPassed) {
   spec(", systemd_socket: true");
   // Uses systemd's own tool; it starts the service with the first connection.
   host_.folder().file("activate", "#!/bin/sh\nexec systemd-socket-activate -l 127.0.0.1:" + std::to_string(port_) +
@@ -93,15 +93,15 @@ TEST_F(DcgmServing, TakesTheSocketThatSystemdHandsOver) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(DcgmServing, SaysThatSystemdHandsNoSocketOver) {
+TEST_F(DcgmServing, SaysThatSystemdPassedNoSocket) {
   spec(", systemd_socket: true");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: systemd hands over 0 sockets")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=metrics cannot be scraped: systemd passed 0 sockets")) << service.told();
 }
 
 // Each client may have an unread page; their total memory is limited.
-TEST_F(DcgmServing, GoesOnBesideClientsThatNeverRead) {
+TEST_F(DcgmServing, ContinuesBesideClientsThatNeverRead) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::vector<int> clients;
@@ -131,7 +131,7 @@ std::string command_output(const std::string& command) {
   return text;
 }
 
-TEST_F(DcgmServing, TakesUpAnotherCertificateWhileItRuns) {
+TEST_F(DcgmServing, LoadsAnotherCertificateWhileItRuns) {
   const std::string folder = host_.path("etc").string();
   std::filesystem::create_directories(folder);
   const auto certificate = [&](const std::string& name) {
@@ -161,7 +161,7 @@ TEST_F(DcgmServing, TakesUpAnotherCertificateWhileItRuns) {
 
 class DcgmTakeover : public DcgmServing {};
 
-TEST_F(DcgmTakeover, StopsTheExporterBeforeTheServiceAndRemovalBringsItBack) {
+TEST_F(DcgmTakeover, StopsTheExporterBeforeTheServiceAndRemovalRestoresIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root: systemctl runs in the scratch root";
   const FakeSystemd systemd(host_);
   host_.put("usr/lib/systemd/system/dcgm-exporter.service",
@@ -193,7 +193,7 @@ TEST_F(DcgmTakeover, StopsTheExporterBeforeTheServiceAndRemovalBringsItBack) {
   EXPECT_TRUE(systemd.told().ends_with("start dcgm-exporter.service\n")) << systemd.told();
 }
 
-TEST_F(DcgmTakeover, NamesWhoHasThePortInPlanAndVerify) {
+TEST_F(DcgmTakeover, NamesTheOwnerOfThePortInPlanAndVerify) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root: systemctl runs in the scratch root";
   const FakeSystemd systemd(host_);
   const auto [fd, port] = slipway::testing::take_port();

@@ -46,7 +46,7 @@ TEST(Top, IsTheToolOfItsComponentAsWell) {
 }
 
 // Earlier completion offered options for plugins' tools, which this program rejects.
-TEST(Top, IsCompletedWithWhatItTakes) {
+TEST(Top, CompletesItsOptions) {
   const ScratchHost host;
   const Ran ran = host.slipway({"completion", "names", "options", "--", "top"});
   EXPECT_THAT(ran.out, HasSubstr("--once\n"));
@@ -62,7 +62,7 @@ TEST(Top, PrintsJsonForPrograms) {
   EXPECT_EQ(json["gpus"][1]["values"]["mig"]["instances"].size(), 7U);
 }
 
-TEST(Top, RefusesWhatIsWrong) {
+TEST(Top, RefusesInvalidInput) {
   EXPECT_EQ(top({"--once", "--interval", "1s"}).code, 64);
   EXPECT_EQ(top({"--interval", "1s", "--sim", "l4x1"}).code, 64) << "a pipe gets one";
   EXPECT_EQ(top({"--nothing"}).code, 64);
@@ -77,7 +77,7 @@ TEST(Top, RefusesWhatIsWrong) {
 
 using TopOfAService = DcgmNode;
 
-TEST_F(TopOfAService, ShowsWhatTheServiceHas) {
+TEST_F(TopOfAService, ShowsTheValuesOfTheService) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const Ran ran = top({"--service", "127.0.0.1:" + std::to_string(port_)});
@@ -98,7 +98,7 @@ TEST_F(TopOfAService, FindsTheServiceOfARoot) {
 }
 
 // Earlier the GPU behind it got its number, and after a restart of the service no command reported the missing one.
-TEST_F(TopOfAService, NamesAGpuThatTheDriverDoesNotShowAnyMore) {
+TEST_F(TopOfAService, NamesAGpuThatTheDriverNoLongerShows) {
   const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
   {
     RunningService service(host_, service_words());
@@ -290,7 +290,7 @@ TEST(TopOnATerminal, FollowsItsSize) {
   EXPECT_EQ(terminal.exit_code(), 0);
 }
 
-TEST(TopOnATerminal, HasNoColourWhereNobodyWantsOne) {
+TEST(TopOnATerminal, HasNoColourWithNoColorSet) {
   for (const bool colour : {true, false}) {
     OnATerminal terminal({"--sim", "l4x1"}, {"TERM=xterm", colour ? "NO_COLOR=" : "NO_COLOR=1"});
     ASSERT_TRUE(terminal.shows("GPU UTILIZATION"));
@@ -300,7 +300,7 @@ TEST(TopOnATerminal, HasNoColourWhereNobodyWantsOne) {
   }
 }
 
-TEST(TopOnATerminal, PrintsOnceWhereNothingCanBeDrawnOver) {
+TEST(TopOnATerminal, PrintsOnceOnADumbTerminal) {
   for (const std::vector<std::string>& variables :
        {std::vector<std::string>{"TERM=dumb", "NO_COLOR="}, std::vector<std::string>{"TERM=", "NO_COLOR=1"}}) {
     OnATerminal terminal({"--sim", "l4x1"}, variables);
@@ -310,7 +310,7 @@ TEST(TopOnATerminal, PrintsOnceWhereNothingCanBeDrawnOver) {
   }
 }
 
-TEST(TopOnATerminal, SaysWhatIsWrongAndGoesOn) {
+TEST(TopOnATerminal, ReportsErrorsAndContinues) {
   OnATerminal terminal({"--sim", "h100x8,driver=none"});
   EXPECT_TRUE(terminal.shows("the GPUs cannot be read")) << terminal.text();
   terminal.type('q');

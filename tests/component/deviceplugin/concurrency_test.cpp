@@ -25,7 +25,7 @@ using slipway::testing::kGpu;
 using slipway::testing::snapshot_of;
 using slipway::testing::wait_for;
 
-TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
+TEST(Board, HandlesConcurrentAllocationsPreferencesAndSnapshots) {
   Board board;
   board.publish(snapshot_of(8, 4, 8));
   std::atomic<bool> over{false};
@@ -60,7 +60,7 @@ TEST(Board, StandsAllocationsPreferencesAndNewSnapshotsAtOnce) {
 }
 
 // Earlier the first pod after a start got GPUs that are far from each other.
-TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
+TEST(Board, DelaysAPreferenceUntilTheDistancesAreKnown) {
   Board board;
   const Snapshot measured = [] {
     Snapshot snapshot = snapshot_of(4, 1, 4);
@@ -86,12 +86,12 @@ TEST(Board, WaitsWithAPreferenceUntilTheDistancesAreKnown) {
     board.publish(measured);
   }
   EXPECT_EQ(given, (std::vector<std::string>{"GPU-1", "GPU-3"}));
-  fresh.problem = "the GPUs cannot be asked";
+  fresh.problem = "the GPUs does not answer";
   board.publish(fresh);
   EXPECT_EQ(board.prefer(kGpu, two).size(), 2U) << "and not where they will not be known";
 }
 
-TEST(Registrar, StandsAllocationsHealthReloadsAndRestartsOfKubeletAtOnce) {
+TEST(Registrar, HandlesConcurrentAllocationsReloadsAndRestartsOfKubelet) {
   const slipway::testing::TempDir folder;
   const std::string path = folder.at("k").string();
   std::filesystem::create_directories(path);

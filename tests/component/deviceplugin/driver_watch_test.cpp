@@ -102,7 +102,7 @@ TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
 }
 
 // Earlier it read each GPU's MIG mode four times a second.
-TEST_F(DriverWatchTest, AsksNothingAtRest) {
+TEST_F(DriverWatchTest, MakesNoCallsAtRest) {
   begin("h100x8,driver=580.159.04");
   EXPECT_TRUE(is_due_in_seconds());
   EXPECT_FALSE(watch_->descriptors().empty());
@@ -112,7 +112,7 @@ TEST_F(DriverWatchTest, AsksNothingAtRest) {
 }
 
 // Reads each value of each GPU once: the GPU itself answers for its MIG mode, which takes 160 microseconds.
-TEST_F(DriverWatchTest, ALookAsksEachGpuOnce) {
+TEST_F(DriverWatchTest, ACheckQueriesEachGpuOnce) {
   begin("h100x8,driver=580.159.04");
   (void)calls();
   const unsigned reads = host_.calls("read");
@@ -155,7 +155,7 @@ TEST_F(DriverWatchTest, ReadsTheMinorsOfMigWhenTheyCanHaveChanged) {
 }
 
 // No call is needed to find it: the wait for events ends.
-TEST_F(DriverWatchTest, ALostGpuIsToldOfByTheEventsAlone) {
+TEST_F(DriverWatchTest, ALostGpuIsReportedByEvents) {
   for (const char* driver : {"535.261.03", "580.159.04"}) {
     SCOPED_TRACE(driver);
     begin(std::string("h100x8,driver=") + driver);
@@ -168,7 +168,7 @@ TEST_F(DriverWatchTest, ALostGpuIsToldOfByTheEventsAlone) {
   }
 }
 
-TEST_F(DriverWatchTest, AnXidIsTakenAsItComes) {
+TEST_F(DriverWatchTest, AnXidIsHandledAtOnce) {
   begin("h100x8,driver=580.159.04");
   ASSERT_EQ(tool("gpu 5 xid 79"), 0);
   turn();
@@ -176,7 +176,7 @@ TEST_F(DriverWatchTest, AnXidIsTakenAsItComes) {
 }
 
 // Programs in pods can make a GPU send any number of events: not each may cause a check.
-TEST_F(DriverWatchTest, LooksOnceForManyEvents) {
+TEST_F(DriverWatchTest, ChecksOnceForManyEvents) {
   begin("h100x2,driver=580.159.04");
   (void)calls();
   const auto begin = std::chrono::steady_clock::now();
@@ -191,7 +191,7 @@ TEST_F(DriverWatchTest, LooksOnceForManyEvents) {
   EXPECT_LE(looks, quarters + 1);
 }
 
-TEST_F(DriverWatchTest, AChangeOfMigIsToldOfByTheEventsAlone) {
+TEST_F(DriverWatchTest, AChangeOfMigIsReportedByEvents) {
   begin("a100-40x2,driver=535.261.03,mig=on");
   ASSERT_THAT(watch_->gpus().at(0).mig_devices, IsEmpty());
   EXPECT_TRUE(is_due_in_seconds());
@@ -208,7 +208,7 @@ TEST_F(DriverWatchTest, AChangeOfMigIsToldOfByTheEventsAlone) {
   EXPECT_TRUE(within(6, [&] { return watch_->gpus().at(0).mig_devices.size() == 1; })) << log_;
 }
 
-TEST_F(DriverWatchTest, ADriverThatGoesIsToldOfByTheEventsAndComesBackByItself) {
+TEST_F(DriverWatchTest, AnUnloadedDriverIsReportedByEventsAndRecovers) {
   begin("h100x2,driver=535.261.03");
   ASSERT_EQ(tool("driver unloaded"), 0);
   EXPECT_TRUE(within(6, [&] { return !watch_->problem().empty(); }));

@@ -63,7 +63,7 @@ class EndpointTest : public ::testing::Test {
 
 // kubelet's socket outlives kubelet, also over a reboot. Earlier "Connection refused" counted as a refusal, so that the
 // next try was up to half a minute after kubelet's start, and every pod of the node was rejected for good.
-TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletCameHoweverLongItWasAway) {
+TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletStarted) {
   for (const int away : {0, 1, 5, 20, 75, 300}) {
     // The endpoint uses the test's clock, but closing a connection takes real time.
     ASSERT_TRUE(wait_for([&] { return endpoint_.connections() == 0; })) << "of the kubelet before";
@@ -77,7 +77,7 @@ TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletCameHoweverLongItWasAway
   }
 }
 
-TEST_F(EndpointTest, TriesAFewTimesWithinASecondWhileNobodyListensAndThenLeavesKubeletAlone) {
+TEST_F(EndpointTest, TriesAFewTimesWithinASecondWhileNoProcessListensAndThenStops) {
   leave_socket(node_.kubelet_socket());
   tick();
   EXPECT_FALSE(is_registered());
@@ -94,7 +94,7 @@ TEST_F(EndpointTest, SaysThatKubeletDoesNotRunWhereItHasNoSocket) {
   EXPECT_THAT(endpoint_.status().waits_for, ::testing::HasSubstr("there is no /device-plugins/kubelet.sock"));
 }
 
-TEST_F(EndpointTest, AsksAKubeletThatRefusesLessAndLessOftenAndAnotherOneAtOnce) {
+TEST_F(EndpointTest, RetriesARefusingKubeletLessOftenAndANewOneAtOnce) {
   auto kubelet = std::make_unique<Kubelet>(node_.plugins());
   kubelet->refuse("not now");
   tick();
@@ -152,7 +152,7 @@ TEST_F(EndpointTest, TakesASocketWithOtherAttributesForTheSameKubelet) {
   EXPECT_EQ(endpoint_.status().registrations, 1U);
 }
 
-TEST_F(EndpointTest, LeavesASocketAloneThatAnotherProgramHasPutInItsPlace) {
+TEST_F(EndpointTest, DoesNotTouchASocketOfAnotherProgram) {
   Kubelet kubelet(node_.plugins());
   const std::string socket = node_.plugins() + "/nvidia-gpu.sock";
   {
@@ -171,7 +171,7 @@ TEST_F(EndpointTest, LeavesASocketAloneThatAnotherProgramHasPutInItsPlace) {
 }
 
 // kubelet accepts the connection, and sends nothing.
-TEST_F(EndpointTest, GivesUpACallToKubeletWhenItIsToStop) {
+TEST_F(EndpointTest, CancelsACallToKubeletWhenItStops) {
   const Fd silent = socket_at(node_.kubelet_socket(), true);
   ASSERT_TRUE(silent);
   std::jthread stopper([this] {
@@ -185,7 +185,7 @@ TEST_F(EndpointTest, GivesUpACallToKubeletWhenItIsToStop) {
 }
 
 // Earlier gRPC's Shutdown waited two seconds for kubelet to close its connection, while pods got no GPU.
-TEST_F(EndpointTest, EndsAServerWithoutWaitingForWhoIsConnected) {
+TEST_F(EndpointTest, EndsAServerWithoutWaitingForItsClients) {
   auto server = PluginServer::start(grpc_, root_, "/device-plugins/one.sock",
                                     {.allocate = [](const auto&) -> Result<Grant> { return Grant(); },
                                      .prefer = [](const auto&) { return std::vector<std::string>(); },

@@ -11,7 +11,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
+TEST(DevicePluginService, MarksALostGpuUntilItAnswersAgain) {
   const Node node("h100x8", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -27,7 +27,7 @@ TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
 
 // Earlier the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, one that
 // answered again was missing until it was trusted, and without health checks the specs did not change.
-TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverItsHealth) {
+TEST(DevicePluginService, RequestsCdiSpecsWhenAGpuStopsOrStartsAnswering) {
   for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
     SCOPED_TRACE(section);
     const Node node("h100x8", section);
@@ -53,7 +53,7 @@ TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverIts
 }
 
 // Earlier kubelet got the GPU back after a reset, while dcgm, doctor and top reported "bad, reset the GPU" for a day.
-TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
+TEST(DevicePluginService, AgreesWithDcgmOnFaultsAndTheirEnd) {
   const Node node("h100x8,driver=580.82.07", "{quiet_seconds: 1}\n    dcgm: {listen: \"127.0.0.1:" +
                                                  std::to_string(free_port()) + "\", interval: 1s}");
   Kubelet kubelet(node.plugins());
@@ -82,7 +82,7 @@ TEST(DevicePluginService, AgreesWithDcgmOnWhatIsWrongWithAGpuAndOnWhatIsOver) {
 }
 
 // Driver 535 does not report a reset, and the services have released the GPU during it: earlier neither noticed it.
-TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
+TEST(DevicePluginService, RecognizesAResetByPause) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());
@@ -113,7 +113,7 @@ TEST(DevicePluginService, KnowsAResetThatPauseRanWhereTheDriverReportsNone) {
   EXPECT_TRUE(eventually(ended)) << node.host().text("run/slipway/health.json");
 }
 
-TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
+TEST(DevicePluginStatus, NamesEveryUnhealthyGpuAndTheReason) {
   const Node node("h100x8", "{quiet_seconds: 3}");
   const Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -143,7 +143,7 @@ TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
   EXPECT_TRUE(eventually([&] { return seen()["reasons"].size() == 1; })) << seen();
 }
 
-TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {
+TEST(DevicePluginService, RemembersALostGpuAfterARestart) {
   const Node node("h100x8", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
   {
@@ -157,7 +157,7 @@ TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {
   EXPECT_EQ(kubelet.capacity(kGpu), 8U) << "it is still there, and unhealthy";
 }
 
-TEST(DevicePluginService, KeepsTheMigDevicesOfADriverThatIsAwayAfterARestart) {
+TEST(DevicePluginService, KeepsTheMigDevicesAfterARestartWithoutADriver) {
   const Node node("a100-40x2,mig=1g.5gb", "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}");
   Kubelet kubelet(node.plugins());
   {
@@ -173,7 +173,7 @@ TEST(DevicePluginService, KeepsTheMigDevicesOfADriverThatIsAwayAfterARestart) {
   EXPECT_FALSE(kubelet.resources().contains(kGpu));
 }
 
-TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
+TEST(DevicePluginService, XidsOfTheGpuMarkItButApplicationErrorsDoNot) {
   const Node node("h100x8", "{quiet_seconds: 6}");  // long enough to be seen on a slow machine
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -188,7 +188,7 @@ TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
 }
 
 // Earlier the XID that ends another one made the GPU unhealthy.
-TEST(DevicePluginService, AnXidThatEndsAnotherOneHasItsGpuBackAtOnce) {
+TEST(DevicePluginService, AnXidThatCancelsAnotherOneRestoresTheGpuAtOnce) {
   const Node node("h100x8", "{quiet_seconds: 600}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -199,7 +199,7 @@ TEST(DevicePluginService, AnXidThatEndsAnotherOneHasItsGpuBackAtOnce) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
+TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
   const Node node("h100x4", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -215,7 +215,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
 
 // Earlier an apply during the quiet seconds ended with "deviceplugin: failed", for a GPU that was about to be offered
 // again.
-TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForTheQuietTime) {
+TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsStableTime) {
   const Node node("h100x2", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -239,7 +239,7 @@ TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   const auto status = [&] { return node.host().slipway({"status"}).out; };
   EXPECT_TRUE(eventually([&] { return status().find("working: 3 of 4 GPUs healthy") != std::string::npos; }))
       << status();
-  EXPECT_THAT(status(), HasSubstr("is there, and the driver does not show it"));
+  EXPECT_THAT(status(), HasSubstr("exists, but the driver does not show it"));
   const std::string verify = node.host().slipway(node.words("verify")).out;
   EXPECT_THAT(verify, HasSubstr("fail  deviceplugin.health: GPU 1 ("));
   EXPECT_THAT(verify, Not(HasSubstr("reset the GPU"))) << "nvidia-smi finds no such GPU";
@@ -265,7 +265,7 @@ TEST(DevicePluginService, SaysThatAnotherProgramHasChangedTheMigLayout) {
   EXPECT_THAT(doctor, HasSubstr("leads to deviceplugin.mig")) << "it comes of mig.layout";
 }
 
-TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
+TEST(DevicePluginService, SurvivesAReloadOfTheDriver) {
   const Node node("h100x2", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -277,7 +277,7 @@ TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
 }
 
-TEST(DevicePluginService, ASickGpuTakesAllItsReplicasWithIt) {
+TEST(DevicePluginService, AnUnhealthyGpuMakesAllItsReplicasUnhealthy) {
   const Node node("h100x4", R"({quiet_seconds: 60, config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}})");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -286,7 +286,7 @@ TEST(DevicePluginService, ASickGpuTakesAllItsReplicasWithIt) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 12; })) << service.log();
 }
 
-TEST(DevicePluginService, ASickGpuTakesAllItsMigDevicesWithIt) {
+TEST(DevicePluginService, AnUnhealthyGpuMakesAllItsMigDevicesUnhealthy) {
   const Node node("a100-40x4,mig=1g.5gb", R"({quiet_seconds: 60, config: {version: v1, mig: {strategy: mixed}}})");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());

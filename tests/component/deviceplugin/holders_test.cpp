@@ -30,7 +30,7 @@ std::string gpu_of(const std::string& id) { return id.substr(0, id.find("::")); 
 
 // Earlier a pod that wanted an exclusive GPU got one that two others still shared, although six GPUs were idle, and
 // neither log nor status nor doctor reported it.
-TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenTheSharingEndsUnderThem) {
+TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenSharingIsDisabled) {
   const Node node("h100x8", kTimeSliced);
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(pod_resources(node));
@@ -71,7 +71,7 @@ TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenTheSharingEndsUnderT
   })) << service.log();
 }
 
-TEST(DevicePluginHolders, KeepTheirGpusToThemselvesWhenTheOthersAreSharedUnderThem) {
+TEST(DevicePluginHolders, KeepTheirGpusExclusiveWhenSharingIsEnabled) {
   const Node node("h100x2");
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(pod_resources(node));
@@ -87,7 +87,7 @@ TEST(DevicePluginHolders, KeepTheirGpusToThemselvesWhenTheOthersAreSharedUnderTh
       << service.log();
 }
 
-TEST(DevicePluginHolders, AreInitContainersAsWell) {
+TEST(DevicePluginHolders, IncludeInitContainers) {
   const Node node("h100x2");
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(pod_resources(node));
@@ -140,7 +140,7 @@ constexpr const char* kOthersCheckpoint = R"({"Data": {"PodDeviceEntries": null,
     "RegisteredDevices": {"nvidia.com/gpu.shared": ["GPU-1::0", "GPU-1::1"]}}})";
 
 // Earlier NVIDIA's plugin with renameByDefault gave pods GPUs that slipway had allocated, and verify and doctor passed.
-TEST(DevicePluginBesideAnother, IsSaidByPlanVerifyAndDoctor) {
+TEST(DevicePluginBesideAnother, IsReportedByPlanVerifyAndDoctor) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, kOthersCheckpoint);
   const OtherPlugin other(node.plugins() + "/nvidia-gpu.shared.sock");
@@ -158,7 +158,7 @@ TEST(DevicePluginBesideAnother, IsSaidByPlanVerifyAndDoctor) {
               AllOf(HasSubstr("slipway cannot take it away"), HasSubstr("other_plugin: yield")));
 }
 
-TEST(DevicePluginBesideAnother, OffersNothingWhereItYieldsUntilTheOtherIsGone) {
+TEST(DevicePluginBesideAnother, OffersNothingWhileItYieldsToAnotherPlugin) {
   const Node node("h100x2", "{other_plugin: yield}");
   Kubelet kubelet(node.plugins());
   node.host().put(kCheckpoint, kOthersCheckpoint);

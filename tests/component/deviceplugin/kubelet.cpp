@@ -105,7 +105,7 @@ Kubelet::~Kubelet() {
   for (std::thread& reader : readers) reader.join();
 }
 
-void Kubelet::tell_late(unsigned answers) {
+void Kubelet::set_late_answers(unsigned answers) {
   const std::lock_guard lock(mutex_);
   late_answers_ = answers;
 }

@@ -65,7 +65,7 @@ class Kubelet final : public v1beta1::Registration::Service {
   void refuse(std::string why);
   /// The next answers to GetAllocatableResources contain no device, like those of a kubelet that has not read its
   /// plugins' lists yet.
-  void tell_late(unsigned answers);
+  void set_late_answers(unsigned answers);
   /// Drops the stream of a resource, like a kubelet that lacks resources.
   void drop_stream(const std::string& resource);
 

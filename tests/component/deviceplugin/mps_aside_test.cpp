@@ -71,7 +71,7 @@ class Emptying : public ::testing::Test {
   const fs::path folder_ = host_.path("pipe");
 };
 
-TEST_F(Emptying, GoesOnWhereItWasInterrupted) {
+TEST_F(Emptying, ContinuesWhereItWasInterrupted) {
   fill(folder_ / "inner", 100);
   EXPECT_EQ(emptied(folder_, 50), Emptied::some);
   EXPECT_FALSE(fs::is_empty(folder_));
@@ -81,7 +81,7 @@ TEST_F(Emptying, GoesOnWhereItWasInterrupted) {
 }
 
 // Earlier each turn counted names from 1, found all of these taken, and achieved nothing.
-TEST_F(Emptying, TakesNoNameThatAPodCouldHaveTaken) {
+TEST_F(Emptying, UsesNoNameThatAPodCouldChoose) {
   constexpr int kTaken = 100;
   for (int i = 0; i < kTaken; ++i) fs::create_directories(folder_ / (".slipway-" + std::to_string(i)) / "a/b/c");
   int turns = 0;
@@ -125,7 +125,7 @@ void make_hostile(const fs::path& folder, const fs::path& outside) {
   ASSERT_EQ(::chmod(folder.c_str(), 01000), 0);
 }
 
-TEST_F(Emptying, OfWhatAPodGaveAwayAndClosedTakesTwoPowers) {
+TEST_F(Emptying, OfForeignLockedFoldersNeedsTwoCapabilities) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   host_.put("outside/file", "text");
   fs::create_directories(folder_);
@@ -152,7 +152,7 @@ void exchange_for_link(const fs::path& name, const fs::path& target) {
   }
 }
 
-TEST_F(Emptying, FollowsNoLinkThatIsPutInAFoldersPlaceMeanwhile) {
+TEST_F(Emptying, FollowsNoLinkThatReplacesAFolder) {
   host_.put("outside/file", "text");
   fs::create_directories(folder_);
   std::atomic<bool> over = false;
@@ -166,7 +166,7 @@ TEST_F(Emptying, FollowsNoLinkThatIsPutInAFoldersPlaceMeanwhile) {
 }
 
 // Removing a folder blocks while another process works in it, with the parent's lock held.
-TEST_F(Emptying, MarksAFolderOfWhichNothingIsLeft) {
+TEST_F(Emptying, MarksAnEmptiedFolder) {
   fill(folder_, 1);
   EXPECT_FALSE(deviceplugin::emptied_aside(folder_));
   ASSERT_EQ(run_empty({folder_}, {}), 0);
@@ -198,7 +198,7 @@ TEST(TransientUnit, HasNoVariablesInTheWordsOfItsCommand) {
   EXPECT_THAT(command, ::testing::ElementsAre("--", "/srv/$a/program", "/srv/$$b/$${c}"));
 }
 
-TEST(DaemonUnit, SpeaksWithNeitherSystemdNorAnEngine) {
+TEST(DaemonUnit, ReachesNeitherSystemdNorAnEngine) {
   const auto words = systemd_run_words(deviceplugin::daemon_unit({.resource = kGpuResource,
                                                                   .environment = {},
                                                                   .argv = {"/usr/bin/nvidia-cuda-mps-control", "-f"},
@@ -239,7 +239,7 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
 }
 
 // Earlier an administrator had to remove them before MPS worked again.
-TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
+TEST_F(AsideFolders, OfDeletedPodsDoNotDelayOtherPods) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 10; ++i) fill(aside(i) / "pipe/deep", 1);
   for (int i = 0; i < 100; ++i)  // names of the former version
@@ -253,7 +253,7 @@ TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
 }
 
 // Earlier one process handled them in turns, so that one tenant could block the folders of others.
-TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
+TEST_F(AsideFolders, ThatATenantKeepsLockedDoNotDelayOtherTenants) {
   const fs::path others = aside(0).parent_path() / ".other.aside-0";
   fill(others / "pipe/deep", 1);
   fill(aside(0) / "pipe", 1);
@@ -273,7 +273,7 @@ TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
 }
 
 /// The folders without the service, with the test's clock.
-class LastingAside : public ::testing::Test {
+class StuckAsideFolder : public ::testing::Test {
  protected:
   void tick() {
     folders_.tick("/mps", now_);
@@ -289,7 +289,7 @@ class LastingAside : public ::testing::Test {
 };
 
 // Earlier systemd answered "already loaded" forever, and no message reported it.
-TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
+TEST_F(StuckAsideFolder, IsLoggedOnceAndWhenItIsRemoved) {
   scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
   const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");
   for (int i = 0; i < 50; ++i) tick();
@@ -304,7 +304,7 @@ TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
 }
 
 // Earlier its daemon was taken over twice, and ended by the unwanted entry; folders outside could be emptied.
-TEST_F(AsideFolders, AndDaemonsAreNotLookedForInSharedMemory) {
+TEST_F(AsideFolders, AreNotSearchedInSharedMemory) {
   {
     RunningService service(node_.host(), node_.words());
     ASSERT_TRUE(ready(service)) << service.log();

@@ -34,7 +34,7 @@ using ::testing::Not;
 using namespace std::chrono_literals;
 
 /// A program that opens it plainly blocks.
-bool holds_up(const fs::path& fifo) {
+bool delays_units(const fs::path& fifo) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
   std::this_thread::sleep_for(300ms);
@@ -59,11 +59,11 @@ bool runs(pid_t pid) {
 }
 
 // Earlier a program that opened a pipe there blocked for good, even after a restart.
-TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
+TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
   put_fifo(lock);
-  ASSERT_TRUE(holds_up(lock));
+  ASSERT_TRUE(delays_units(lock));
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -77,7 +77,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
 }
 
 // Earlier a daemon without its lock was not found, kept running, and blocked the next one's start.
-TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
+TEST_F(Mps, AnAdoptedDaemonEndsWhenItsLockIsRemoved) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   pid_t first = 0;
   {
@@ -98,7 +98,7 @@ TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
   EXPECT_TRUE(eventually([&] { return !runs(first); }));
 }
 
-TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
+TEST_F(Mps, ADaemonWithoutFilesEndsBeforeTheNextOneStarts) {
   pid_t first = 0;
   {
     RunningService service(node_.host(), node_.words());
@@ -118,7 +118,7 @@ TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
 }
 
 // Earlier a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
-TEST_F(Mps, WhatPodsLeftInTheFolderIsGoneBeforeTheDaemonStarts) {
+TEST_F(Mps, FilesOfPodsAreRemovedBeforeTheDaemonStarts) {
   node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
   const auto outside = node_.host().path("outside");
   node_.host().put("outside", "text");
@@ -173,7 +173,7 @@ MpsProgram program_in(const ScratchHost& host) {
 TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNeitherUsedNorStopped) {
   const Impostor impostor(node_.host().path(kFolder), node_.host().path("impostor"));
   ASSERT_GT(impostor.pid(), 0);
-  ASSERT_TRUE(tell_mps_daemon(program_in(node_.host()), kGpuResource, "get_server_list", 20s).ok())
+  ASSERT_TRUE(send_to_mps_daemon(program_in(node_.host()), kGpuResource, "get_server_list", 20s).ok())
       << "commands reach it";
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
@@ -204,7 +204,7 @@ TEST_F(Mps, AProgramOfTheSameNameFromAnotherFileSystemIsNotTheDaemon) {
   }
 }
 
-TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotSpokenTo) {
+TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotContacted) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -251,29 +251,29 @@ class MpsCommands : public ::testing::Test {
   MpsDaemon daemon_{program_, kGpuResource, [](const char*, const std::string&) {}};
 };
 
-TEST_F(MpsCommands, OfAVeryLongListOfServersFewAreAskedFor) {
+TEST_F(MpsCommands, QueryOnlySomeOfManyServers) {
   put("pipe/servers", numbers(1'000));
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h))) << "so many have clients";
   EXPECT_LE(asked(), 65U);
 }
 
-TEST_F(MpsCommands, AnAnswerThatIsTooLongIsNone) {
+TEST_F(MpsCommands, AnAnswerThatIsTooLongIsRefused) {
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2));
-  EXPECT_TRUE(tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
+  EXPECT_TRUE(send_to_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
   put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2 + 1));
-  const auto answer = tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s);
+  const auto answer = send_to_mps_daemon(program_, kGpuResource, "get_server_list", 20s);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, ErrorCode::timed_out);
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
 }
 
-TEST_F(MpsCommands, AServerThatIsNoNumberIsNotAskedFor) {
+TEST_F(MpsCommands, AServerThatIsNotANumberIsIgnored) {
   put("pipe/servers", std::string(50'000, '1'));
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
   EXPECT_EQ(asked(), 1U);
 }
 
-TEST_F(MpsCommands, OfATurnTakeNoLongerThanItsBudget) {
+TEST_F(MpsCommands, TakeNoLongerThanTheBudgetOfATurn) {
   put("pipe/servers", numbers(40));
   put("log/slow", "500");
   EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(2s)));
@@ -282,7 +282,7 @@ TEST_F(MpsCommands, OfATurnTakeNoLongerThanItsBudget) {
   EXPECT_TRUE(daemon_.stop_when_idle(MpsBudget(1h))) << "none of them has a client";
 }
 
-TEST_F(MpsCommands, ThatATurnHasNoTimeForComeInTheNextOne) {
+TEST_F(MpsCommands, ThatDoNotFitIntoATurnRunInTheNext) {
   settings_.limits.clear();
   for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
   put("log/slow", "400");
@@ -316,7 +316,7 @@ class PipeFolder : public ::testing::Test {
 };
 
 /// Runs as in the device plugin's unit, without privileges over other users' files. @return true when it worked
-bool renewed_without_powers(const fs::path& folder) {
+bool recreate_without_capabilities(const fs::path& folder) {
   const pid_t child = ::fork();
   if (child == 0) {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -329,25 +329,25 @@ bool renewed_without_powers(const fs::path& folder) {
 }
 
 // A pod is root in its container, and owns the folder: earlier an unreadable folder was taken for empty.
-TEST_F(PipeFolder, ThatAPodClosedGoesAside) {
+TEST_F(PipeFolder, ThatAPodLockedIsMovedAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
   ASSERT_EQ(::chmod((folder_ / "pipe").c_str(), 0), 0);
-  ASSERT_TRUE(renewed_without_powers(folder_));
+  ASSERT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
   EXPECT_TRUE(fs::exists(aside(0) / "pipe/closed/file"));
 }
 
-TEST_F(PipeFolder, ThatAPodGaveAwayGoesAside) {
+TEST_F(PipeFolder, ThatAPodChownedIsMovedAside) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   fs::create_directories(folder_ / "pipe");
   ASSERT_EQ(::chown((folder_ / "pipe").c_str(), 1000, 1000), 0);
-  ASSERT_TRUE(renewed_without_powers(folder_));
+  ASSERT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
   EXPECT_TRUE(fs::exists(aside(0) / "pipe"));
 }
 
-TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
+TEST_F(PipeFolder, KeepsTheFilesBesideIt) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   host_.put("nvidia.com/gpu/gpus", "GPU-0\n");
   host_.put("nvidia.com/gpu/log/control.log", "Starting control daemon\n");
@@ -357,16 +357,16 @@ TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
 }
 
 // Earlier the service's thread removed its contents, was blocked by the pod, and could not be killed.
-TEST_F(PipeFolder, ThatAPodKeepsLockedHoldsNobodyUp) {
+TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   const Held folder(folder_ / "pipe");
   const Held file(folder_ / "pipe/file");
   if (!folder || !file) GTEST_SKIP() << "the kernel gives nobody such memory";
-  EXPECT_TRUE(renewed_without_powers(folder_));
+  EXPECT_TRUE(recreate_without_capabilities(folder_));
   EXPECT_FALSE(fs::exists(folder_ / "pipe"));
 }
 
-TEST_F(PipeFolder, GoesAsideNoMoreOftenThanThereIsRoomForIt) {
+TEST_F(PipeFolder, IsMovedAsideALimitedNumberOfTimes) {
   constexpr int kMost = 64;
   for (int i = 0; i < kMost; ++i) {
     host_.put("nvidia.com/gpu/pipe/file", "");
@@ -402,7 +402,7 @@ class HeldPipe : public Mps {
 };
 
 // Earlier its watchdog could not end it, because the kernel blocked its thread.
-TEST_F(HeldPipe, OfOneResourceKeepsTheServiceFromNoOtherOne) {
+TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   fs::create_directories(pipe());
   Held pod(pipe());
   if (!pod) GTEST_SKIP() << "the kernel gives nobody such memory";

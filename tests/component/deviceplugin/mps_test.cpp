@@ -12,7 +12,7 @@ using slipway::testing::Mps;
 using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
-TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
+TEST_F(Mps, GpusAreAllocatedOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(told(),
@@ -27,7 +27,7 @@ TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   EXPECT_EQ(daemon(), 0) << "it had no clients";
 }
 
-TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
+TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsAllocated) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -42,7 +42,7 @@ TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
   EXPECT_TRUE(says(service, "the MPS control daemon ended")) << service.log();
 }
 
-TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
+TEST_F(Mps, AReloadKeepsADaemonThatHasClients) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
@@ -70,7 +70,7 @@ TEST_F(Mps, AReloadLeavesADaemonWithoutClientsAlone) {
   EXPECT_EQ(kubelet_.of(kGpuResource).lists, lists) << "they were healthy all the time";
 }
 
-TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
+TEST_F(Mps, ADaemonWithClientsSurvivesTheServiceAndTheNextOneTakesItOver) {
   for (const int how : {SIGTERM, SIGKILL}) {
     RunningService service(node_.host(), node_.words());
     ASSERT_TRUE(ready(service)) << service.log();
@@ -91,7 +91,7 @@ TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
   }
 }
 
-TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
+TEST_F(Mps, AnAdoptedDaemonIsWatchedAsWell) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   node_.host().put(kFolder + "pipe/servers", "4711\n");
@@ -106,7 +106,7 @@ TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
   EXPECT_TRUE(says(next, "the MPS control daemon ended")) << next.log();
 }
 
-TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart) {
+TEST_F(Mps, AnUnneededDaemonEndsWithItsLastClientEvenAfterARestart) {
   pid_t first = 0;
   {
     RunningService service(node_.host(), node_.words());
@@ -125,14 +125,14 @@ TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart)
   EXPECT_TRUE(eventually([&] { return daemon() == 0; })) << service.log();
 }
 
-TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsSaid) {
+TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsReported) {
   node_.host().put(kFolder + "log/no-limits", "");
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_TRUE(says(service, "clients get no memory limit on GPU 1")) << service.log();
 }
 
-TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
+TEST_F(Mps, TheOutputOfTheDaemonIsInItsLog) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
@@ -163,7 +163,7 @@ TEST_F(Mps, ADaemonWhoseProgramWasReplacedIsStillTheDaemon) {
   EXPECT_TRUE(says(next, "the MPS control daemon ended")) << "it was not watched: " << next.log();
 }
 
-TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
+TEST_F(Mps, WithoutAControlDaemonTheReasonIsReported) {
   ::setenv("SLIPWAY_MPS_CONTROL", "/nowhere/nvidia-cuda-mps-control", 1);
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(eventually([&] { return kubelet_.capacity(kGpuResource) == 8; })) << service.log();
@@ -172,7 +172,7 @@ TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
       << service.log();
 }
 
-TEST_F(Mps, AControlDaemonThatAnotherUserCouldExchangeIsNotStarted) {
+TEST_F(Mps, AControlDaemonThatAnotherUserCanReplaceIsNotStarted) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const auto program = node_.host().path("opt/mps/nvidia-cuda-mps-control");
   std::filesystem::create_directories(program.parent_path());

@@ -50,7 +50,7 @@ TEST_F(RegistrarTest, RegistersWhereASocketOfAnEarlierKubeletWasLeft) {
 TEST_F(RegistrarTest, RegistersWhenKubeletsFolderIsMadeLater) {
   fs::remove_all(node_.plugins());
   const auto registrar = start();
-  ASSERT_TRUE(wait_for([&] { return log().find("is not there") != std::string::npos; })) << log();
+  ASSERT_TRUE(wait_for([&] { return log().find("is missing") != std::string::npos; })) << log();
   Kubelet kubelet(node_.plugins());
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
 }
@@ -68,7 +68,7 @@ TEST_F(RegistrarTest, RegistersAgainWhenKubeletsFolderIsWipedAndMadeAgain) {
   EXPECT_TRUE(wait_for([&] { return kubelet->healthy(kGpu) == 8; })) << log();
 }
 
-TEST_F(RegistrarTest, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
+TEST_F(RegistrarTest, ExplainsHowLongTheRegistrationTookOrWhyThereIsNone) {
   const auto registrar = start();
   ASSERT_TRUE(wait_for([&] { return !registrar->status()[kGpu].waits_for.empty(); }));
   EXPECT_FALSE(registrar->status()[kGpu].took);
@@ -79,7 +79,7 @@ TEST_F(RegistrarTest, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
   EXPECT_THAT(log(), ::testing::ContainsRegex("registered with kubelet within [0-9]+ ms"));
 }
 
-TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
+TEST_F(RegistrarTest, ReportsEachChangeOfItsStatus) {
   const auto registrar = start();
   std::atomic<unsigned> told{0};
   registrar->set_on_change([&] { ++told; });
@@ -92,7 +92,7 @@ TEST_F(RegistrarTest, TellsOfEachChangeOfItsStatus) {
 }
 
 // Earlier kubelet retried such a socket forever, with an error each time.
-TEST_F(RegistrarTest, RemovesSocketsOfItsOwnInTheRegistryAtWhichNobodyListens) {
+TEST_F(RegistrarTest, RemovesItsOwnSocketsOnWhichNoProcessListens) {
   fs::create_directories(node_.registry());
   leave_socket(node_.registry() + "/nvidia-gpu.sock");
   leave_socket(node_.registry() + "/nvidia-mig-1g.10gb.sock");
@@ -110,7 +110,7 @@ TEST_F(RegistrarTest, RemovesSocketsOfItsOwnInTheRegistryAtWhichNobodyListens) {
   EXPECT_THAT(log(), ::testing::HasSubstr("removed /plugins_registry/nvidia-gpu.sock"));
 }
 
-TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffers) {
+TEST_F(RegistrarTest, ChangesTheKindOfRegistrationWithoutLosingResources) {
   fs::create_directories(node_.registry());
   EndpointPaths watched = KubeletRoot::paths();
   watched.in_registry = true;
@@ -133,7 +133,7 @@ TEST_F(RegistrarTest, GoesFromOneWayToRegisterToTheOtherWithoutLosingWhatItOffer
 }
 
 // Earlier two plugins that served the same kubelet took the resources from each other 78 times in 20 s.
-TEST_F(RegistrarTest, StandsByWhileAnotherOneServesThisKubeletAndTakesOverWhenThatEnds) {
+TEST_F(RegistrarTest, WaitsWhileAnotherPluginServesKubelet) {
   Kubelet kubelet(node_.plugins());
   auto first = start();
   ASSERT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
@@ -148,7 +148,7 @@ TEST_F(RegistrarTest, StandsByWhileAnotherOneServesThisKubeletAndTakesOverWhenTh
   EXPECT_TRUE(kubelet.allocate(kGpu, 1).status.error_message().find("not offered") == std::string::npos);
 }
 
-TEST_F(RegistrarTest, EndsWhileKubeletIsConnectedAndTakesItsSocketsAway) {
+TEST_F(RegistrarTest, EndsWhileKubeletIsConnectedAndRemovesItsSockets) {
   Kubelet kubelet(node_.plugins());
   auto registrar = start();
   ASSERT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();

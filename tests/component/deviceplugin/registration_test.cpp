@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
+TEST(DevicePluginService, OffersEightGpusAndAllocatesThemOneByOne) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -60,7 +60,7 @@ TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
   const Node node("h100x8");
   std::filesystem::remove_all(node.host().path("var/lib/kubelet"));
   RunningService service(node.host(), node.words());
-  const std::string folder = "var/lib/kubelet/device-plugins is not there";
+  const std::string folder = "var/lib/kubelet/device-plugins is missing";
   ASSERT_TRUE(eventually([&] { return service.log().find(folder) != std::string::npos; })) << service.log();
   EXPECT_TRUE(eventually(
       [&] { return node.host().text("run/slipway/deviceplugin/status.json").find(folder) != std::string::npos; }));
@@ -119,7 +119,7 @@ TEST(DevicePluginProgram, NeedsNoLibrariesButThoseOfC) {
   EXPECT_GT(libraries, 0U);
 }
 
-TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndHandsNothingOut) {
+TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndAllocatesNothing) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -185,7 +185,7 @@ struct KubeletOf {
 
 class DevicePluginBefore : public ::testing::TestWithParam<KubeletOf> {};
 
-TEST_P(DevicePluginBefore, IsRegisteredHandsOutAndComesBackAfterARestart) {
+TEST_P(DevicePluginBefore, IsRegisteredAllocatesAndSurvivesARestart) {
   const Node node("h100x8", R"({config: {version: v1, flags: {plugin: {deviceListStrategy: [envvar, cdi-cri]}}}})");
   auto kubelet = std::make_unique<Kubelet>(node.plugins(), GetParam().what);
   RunningService service(node.host(), node.words());

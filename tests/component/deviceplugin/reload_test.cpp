@@ -58,7 +58,7 @@ TEST(DevicePluginReload, WithAnotherConfigChangesTheListOnTheSameStream) {
   EXPECT_EQ(kubelet.of(kGpu).registrations, 1U);
 }
 
-TEST(DevicePluginReload, FromTheWatcherToTheSocketKeepsWhatIsOffered) {
+TEST(DevicePluginReload, FromTheWatcherToTheSocketKeepsItsResources) {
   const Node node("h100x8", "{registration: watcher}");
   const std::string registry = node.host().path("var/lib/kubelet/plugins_registry").string();
   fs::create_directories(registry);
@@ -114,7 +114,7 @@ TEST(DevicePluginService, HasAFewThreadsAndStartsNoneAtRest) {
   EXPECT_EQ(threads_of(std::to_string(service.pid())), before);
 }
 
-TEST(DevicePluginStatus, SaysHowLongTheRegistrationTookOrWhyThereIsNone) {
+TEST(DevicePluginStatus, ExplainsHowLongTheRegistrationTookOrWhyThereIsNone) {
   const Node node("h100x8");
   RunningService service(node.host(), node.words());
   const auto resource = [&] {

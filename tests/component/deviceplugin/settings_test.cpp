@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
+TEST(DevicePluginService, EndsWithoutADriverAtItsStartOnRequest) {
   const Node node("h100x2");
   Kubelet kubelet(node.plugins());
   {
@@ -18,10 +18,10 @@ TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
   node.spec("{env: {FAIL_ON_INIT_ERROR: \"true\"}}");
   RunningService service(node.host(), node.words());
   EXPECT_EQ(service.exit_code(), 1);
-  EXPECT_THAT(service.log(), HasSubstr("the GPUs cannot be asked"));
+  EXPECT_THAT(service.log(), HasSubstr("the GPUs does not answer"));
 }
 
-TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
+TEST(DevicePluginService, UsesTheVariablesOfItsSpec) {
   const Node node("h100x2");
   node.spec(
       "{env: {DP_DISABLE_HEALTHCHECKS: all, DEVICE_LIST_STRATEGY: volume-mounts, "
@@ -42,7 +42,7 @@ TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
 }
 
 // Earlier the message had only the variable's name.
-TEST(DevicePluginPlan, ShowsTheLineOfAVariableThatIsWrong) {
+TEST(DevicePluginPlan, ShowsTheLineOfAnInvalidVariable) {
   const Node node("h100x2");
   for (const char* variable : {"MIG_STRATEGY: some", "KUBELET_SOCKET: k.sock"}) {
     const std::string name = std::string(variable).substr(0, std::string(variable).find(':'));
@@ -55,7 +55,7 @@ TEST(DevicePluginPlan, ShowsTheLineOfAVariableThatIsWrong) {
   }
 }
 
-TEST(DevicePluginService, AReloadChangesWhatChangedAndLeavesTheRestRegistered) {
+TEST(DevicePluginService, AReloadKeepsUnchangedResourcesRegistered) {
   const Node node("a100-40x8,mig=3g.20gb/2g.10gb", R"({config: {version: v1, mig: {strategy: mixed}}})");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -108,7 +108,7 @@ TEST(DevicePluginService, LeavesTheGpusOfAnotherManagerAlone) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
 }
 
-TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {
+TEST(DevicePluginPlan, ExplainsTheLimitsOfTimeSlicing) {
   const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
   const auto plan = node.host().slipway(node.words("plan"));
   EXPECT_THAT(plan.out + plan.err, HasSubstr("time-slicing does not divide the memory")) << plan.code;
@@ -128,7 +128,7 @@ TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWanted) {
   EXPECT_FALSE(std::filesystem::exists(slice));
 }
 
-TEST(DevicePluginPlan, RefusesATimeThatIsNone) {
+TEST(DevicePluginPlan, RefusesAnInvalidTime) {
   for (const std::string seconds : {"-1", "86401"}) {
     const Node node("h100x8", "{quiet_seconds: " + seconds + "}");
     const auto plan = node.host().slipway(node.words("plan"));
@@ -142,7 +142,7 @@ std::string shared(const std::string& entry, const std::string& kind = "timeSlic
 }
 
 // Earlier plan and apply reported nothing, and the service then offered no GPU.
-TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
+TEST(DevicePluginPlan, RefusesAConfigThatThisMachineCannotOffer) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   for (const auto& [config, what] :
        {std::pair{shared("{name: nvidia.com/gpu, replicas: 16384}"), "131072 replicas of nvidia.com/gpu are more"},
@@ -168,7 +168,7 @@ TEST(DevicePluginPlan, RefusesWhatTheServiceCouldNotOfferOnThisMachine) {
 }
 
 // Earlier both errors pointed at the line of `config:`.
-TEST(DevicePluginPlan, PlacesWhatIsWrongInAConfigOfTheHostSpecAtItsOwnLine) {
+TEST(DevicePluginPlan, NamesTheLineOfAnErrorInAnInlineConfig) {
   const Node node("h100x2");
   const auto plan_of = [&](const std::string& replicas) {
     node.spec(
@@ -185,7 +185,7 @@ TEST(DevicePluginPlan, PlacesWhatIsWrongInAConfigOfTheHostSpecAtItsOwnLine) {
 }
 
 // A lost GPU is not a mistake in the config.
-TEST(DevicePluginPlan, NotesWhatIsMissingOfALostGpu) {
+TEST(DevicePluginPlan, NotesTheMissingResourcesOfALostGpu) {
   const Node node("h100x4", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, devices: [\"1\"], rename: a, replicas: 2}"));
   ASSERT_EQ(node.host().slipway(node.words("plan")).code, 2);
@@ -216,7 +216,7 @@ TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachi
 }
 
 // Earlier, with "nvidia.com/gpu has no device 1", none of the four GPUs was offered after a boot.
-TEST(DevicePluginService, OffersTheOthersWhereAGpuOfTheConfigIsLostWhenItStarts) {
+TEST(DevicePluginService, OffersTheOtherGpusWhenOneIsLostAtTheStart) {
   const Node node("h100x4", R"({config: {version: v1, sharing: {timeSlicing: {resources: [
     {name: nvidia.com/gpu, rename: nvidia.com/gpu-0, devices: ["0"], replicas: 8},
     {name: nvidia.com/gpu, rename: nvidia.com/gpu-1, devices: ["1"], replicas: 8}]}}}})");
@@ -249,7 +249,7 @@ TEST(DevicePluginService, PassesTheNodesThatAreBelowTheDriversRoot) {
   for (const auto& device : allocated.response.devices()) nodes[device.container_path()] = device.host_path();
   EXPECT_EQ(nodes["/dev/nvidiactl"], "/drv/dev/nvidiactl");
   EXPECT_EQ(nodes["/dev/nvidia-uvm"], "/drv/dev/nvidia-uvm");
-  EXPECT_FALSE(nodes.contains("/dev/nvidia-uvm-tools")) << "it is not there";
+  EXPECT_FALSE(nodes.contains("/dev/nvidia-uvm-tools")) << "it is missing";
   EXPECT_EQ(nodes.size(), 3U);
 }
 

@@ -20,7 +20,7 @@ bool is_lockable(const std::string& folder) {
   return ::flock(open.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
+TEST(DevicePluginVerify, ReportsKubeletsOwnState) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
@@ -41,10 +41,10 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
 
 // Earlier verify failed right after an apply had changed MIG layouts: the service asked kubelet before it had read the
 // new list, and again only five seconds later.
-TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
+TEST(DevicePluginVerify, WaitsForKubeletToAcceptAnUpdate) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
-  kubelet.tell_late(5);
+  kubelet.set_late_answers(5);
   kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
                   R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
@@ -147,7 +147,7 @@ TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
 }
 
 // Earlier the file of a killed service said that all GPUs are healthy, and verify passed.
-TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
+TEST(DevicePluginVerify, IgnoresTheFileOfADeadService) {
   const Node node("h100x2");
   {
     RunningService service(node.host(), node.words());
@@ -221,7 +221,7 @@ TEST(DevicePluginService, NamesTheClientsThatHoldAGpusMemory) {
   }));
 }
 
-TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
+TEST(DevicePluginService, NamesTheProcessThatExhaustedATimeSlicedGpu) {
   const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -237,7 +237,7 @@ TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
   EXPECT_THAT(found, HasSubstr("20389 MiB"));
   EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("share by time-slicing, has"));
   node.sim("process remove 4711");
-  EXPECT_TRUE(eventually([&] { return service.log().find("has memory left again") != std::string::npos; }))
+  EXPECT_TRUE(eventually([&] { return service.log().find("has enough free memory again") != std::string::npos; }))
       << service.log();
   EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
 }

@@ -26,7 +26,7 @@ TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
 }
 
 // Earlier `--only` checked only its own components, and took over files of others.
-TEST(Clash, IsFoundWithWhatAComponentOutsideOfOnlyHolds) {
+TEST(Clash, IsFoundWithComponentsOutsideOfOnly) {
   const ScratchHost host;
   host.spec(kHolds);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -41,7 +41,7 @@ TEST(Clash, IsFoundWithWhatAComponentOutsideOfOnlyHolds) {
 }
 
 // Earlier a third-party plugin that claimed a file of the driver's made the driver fail.
-TEST(Clash, LeavesAComponentWhatItHasHadAndFailsTheNewOneAlone) {
+TEST(Clash, KeepsTheClaimOfTheEarlierComponentAndFailsTheNewOne) {
   const ScratchHost host;
   host.spec(kHolds);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -66,10 +66,10 @@ TEST(Clash, NamesThePluginsOfBothAndWhatToDo) {
   EXPECT_THAT(plan.out, HasSubstr("probe and guest both want file /etc/guest"));
   EXPECT_THAT(plan.out, HasSubstr(std::string("probe: ") + SLIPWAY_TEST_PLUGINS + "/probe.so (0.1.0)"));
   EXPECT_THAT(plan.out, HasSubstr(std::string("guest: ") + SLIPWAY_GUEST_PLUGINS + "/guest.so (0.1.0)"));
-  EXPECT_THAT(plan.out, HasSubstr("take probe or guest out of the spec"));
+  EXPECT_THAT(plan.out, HasSubstr("remove probe or guest from the spec"));
 }
 
-TEST(Clash, IsNoneWhenTheFileMovesFromOneComponentToTheOther) {
+TEST(Clash, IsNotReportedWhenAFileMovesToAnotherComponent) {
   const ScratchHost host;
   host.spec(kHolds);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -101,7 +101,7 @@ TEST(Clash, OfTwoComponentsRefusesBoth) {
 }
 
 // Earlier another spelling, or another kind of action, avoided the check for one owner.
-TEST(Clash, IsFoundHoweverAPathIsWrittenAndWhateverIsMadeThere) {
+TEST(Clash, IsFoundForEverySpellingOfAPathAndEveryAction) {
   const ScratchHost host;
   for (const char* path : {"/etc//taken", "/etc/./taken", "//etc/taken/", "/etc/taken/."}) {
     SCOPED_TRACE(path);

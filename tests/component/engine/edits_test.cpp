@@ -78,10 +78,10 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   EXPECT_EQ(kept["component"], "probe");
   EXPECT_EQ(kept["accept"], accept);
   EXPECT_THAT(kept["replace"], HasSubstr("--replace-edits=/etc/probe.conf"));
-  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, but for 1 edit that is kept"));
+  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, except 1 kept edit"));
 }
 
-TEST_F(Edits, AreReplacedWhereThatIsAskedForAndComeBackWithARollback) {
+TEST_F(Edits, AreReplacedOnRequestAndComeBackWithARollback) {
   edit();
   const Ran plan = run({"plan", "--replace-edits"}, 2);
   EXPECT_THAT(plan.out, HasSubstr("+ change /etc/probe.conf (0644), replacing an edit"));
@@ -121,11 +121,11 @@ TEST_F(Edits, AreReplacedByName) {
   EXPECT_EQ(host_.text("etc/more.conf"), "more");
 }
 
-TEST_F(Edits, ThatAreNoneAreNotReplaced) {
+TEST_F(Edits, ThatDoNotExistAreNotReplaced) {
   edit();
   const auto before = host_.tree();
   const Ran wrong = run({"apply", "--replace-edits=/etc/prob.conf"}, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("/etc/prob.conf has no edit that is kept"));
+  EXPECT_THAT(wrong.err, HasSubstr("/etc/prob.conf has no kept edit"));
   EXPECT_THAT(wrong.err, HasSubstr("did you mean '/etc/probe.conf'?"));
   run({"plan", "--replace-edits=/etc/more.conf"}, 1);
   run({"apply", "--replace-edits=", "--dry-run"}, 64);
@@ -148,7 +148,7 @@ TEST_F(Edits, ComeBackWhenTheApplyThatReplacesThemFails) {
 }
 
 // A change that does not work is reverted, and the replaced edit is restored.
-TEST_F(Edits, ComeBackWhenWhatReplacesThemDoesNotWork) {
+TEST_F(Edits, AreRestoredWhenTheReplacementDoesNotWork) {
   edit();
   host_.spec("    probe: {files: {/etc/probe.conf: one, /etc/more.conf: more, /etc/probe-broken: x}}\n");
   run({"apply", "--replace-edits"}, 1);
@@ -199,7 +199,7 @@ TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
 }
 
 // A newer edit than the one that was to be replaced.
-TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
+TEST_F(Edits, MadeJustBeforeTheReplacementAreKept) {
   host_.live = true;
   const std::string marker = host_.folder().at("marker").string();
   host_.spec("    bystander: {naps_until: " + marker + "}\n    probe: {files: {/etc/probe.conf: one}}\n");
@@ -221,7 +221,7 @@ TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
   EXPECT_EQ(json({"plan"}, 0)["edits"].size(), 1U);
 }
 
-TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
+TEST_F(Edits, AreReplacedByASavedPlanOnRequest) {
   edit();
   const std::string kept = host_.folder().at("kept.json").string();
   const std::string replaced = host_.folder().at("replaced.json").string();
@@ -239,14 +239,14 @@ TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
   EXPECT_EQ(conf(), "one");
 }
 
-TEST_F(Edits, ThatAreAcceptedAreTheNewState) {
+TEST_F(Edits, BecomeTheNewStateWhenAccepted) {
   edit();
   const auto before = host_.tree();
   EXPECT_THAT(run({"accept", kConf, "--dry-run"}, 2).out, HasSubstr("+ accept /etc/probe.conf as it is"));
   EXPECT_EQ(host_.tree(), before);
   EXPECT_EQ(json({"accept", kConf}, 0)["generation"], 2);
   expect_kept(false);
-  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("edits that are accepted: /etc/probe.conf"));
+  EXPECT_THAT(run({"status"}, 0).out, HasSubstr("accepted edits: /etc/probe.conf"));
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("Nothing to do"));
   EXPECT_EQ(conf(), kByHand);
   spec_of("one", ", greeting: hi");
@@ -281,18 +281,18 @@ TEST_F(Edits, ThatWereAcceptedAreEditsAgainAfterARollback) {
   expect_kept(false);
 }
 
-TEST_F(Edits, ThatAreNoneAreNotAccepted) {
-  EXPECT_THAT(run({"accept", kConf}, 1).err, HasSubstr("no generation is in force"));
+TEST_F(Edits, ThatDoNotExistAreNotAccepted) {
+  EXPECT_THAT(run({"accept", kConf}, 1).err, HasSubstr("no generation is active"));
   edit();
   const auto before = host_.tree();
   EXPECT_THAT(run({"accept"}, 64).err, HasSubstr("accept which edits?"));
   EXPECT_THAT(run({"accept", "/etc/prob.conf"}, 1).err, HasSubstr("slipway does not own /etc/prob.conf"));
   EXPECT_THAT(host_.error_text(), HasSubstr("did you mean '/etc/probe.conf'?"));
-  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf has no edit that is kept"));
+  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf has no kept edit"));
   EXPECT_EQ(host_.tree(), before);
 }
 
-TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAnew) {
+TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAgain) {
   const std::string unit = "etc/systemd/system/acme.service";
   host_.spec(R"(    probe: {units: {acme.service: "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=a.target\n"}})"
              "\n");
@@ -324,7 +324,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
 }
 
 // Earlier verify named it forever, and plan had nothing to do.
-TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
+TEST_F(Edits, OfFilesOutsideTheSpecBelongToTheUser) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");
   EXPECT_THAT(run({"plan"}, 0).out, HasSubstr("! leave, because it was changed since"));

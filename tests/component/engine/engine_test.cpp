@@ -14,7 +14,7 @@ constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
 
 // Earlier a machine that was provisioned while it ran had no device nodes after its next boot.
-TEST(Plan, OfALiveMachineHasTheBootUnitWhereSomethingDoesNotOutliveABoot) {
+TEST(Plan, OfALiveMachineHasTheBootUnitForVolatileState) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
@@ -47,7 +47,7 @@ TEST(Apply, MakesTheFilesAndThenHasNothingToDo) {
   EXPECT_EQ(host.slipway({"plan"}).code, 0);
 }
 
-TEST(Apply, TakesAwayWhatIsNoLongerPlanned) {
+TEST(Apply, RemovesThingsThatAreNoLongerPlanned) {
   const ScratchHost host;
   host.spec(kTwoFiles);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -58,7 +58,7 @@ TEST(Apply, TakesAwayWhatIsNoLongerPlanned) {
   EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
 }
 
-TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
+TEST(Apply, RestoresEverythingWhenALaterActionFails) {
   ScratchHost host;
   host.live = true;
   host.put("etc/probe.conf", "the user's\n");
@@ -71,7 +71,7 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
 }
 
 // The component has no findings of its own, so earlier its absence was not reported.
-TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
+TEST(Verify, FailsForAComponentWithoutFindingsThatWasNotApplied) {
   ScratchHost host;
   host.live = true;
   host.spec("    bystander: {}\n");
@@ -83,7 +83,7 @@ TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
 }
 
 // Earlier a failed compile made ldconfig write ld.so.cache again, and an unchanged initrd took half a minute.
-TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
+TEST(Apply, HasNoPendingTriggersForRestoredFiles) {
   ScratchHost host;
   host.live = true;
   const std::string files = "files: {/etc/probe.conf: \"ours\\n\"}, trigger: \"initramfs:6.1.0-test\"";
@@ -102,7 +102,7 @@ unsigned mode_of(const ScratchHost& host, const std::string& file) {
 }
 
 // Earlier all users could read what a component had found in files that only root may read.
-TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
+TEST(State, IsPrivateEvenIfAnEarlierSlipwayLeftItReadable) {
   const ScratchHost host;
   host.spec(kOneFile);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -110,18 +110,18 @@ TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
   EXPECT_EQ(mode_of(host, "var/lib/slipway/components/probe.json"), 0600U);
   EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/1.json"), 0600U);
   ASSERT_EQ(::chmod(host.path("var/lib/slipway").c_str(), 0755), 0);
-  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "nothing is to be done";
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "no action is needed";
   EXPECT_EQ(mode_of(host, "var/lib/slipway"), 0700U);
   EXPECT_EQ(mode_of(host, "var/lib"), 0755U) << "the folders above are everybody's";
 }
 
 // Earlier `sudo -E slipway apply` ran plugins that an ordinary user's environment named.
-TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
+TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsReported) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
-  const std::string ignored = "SLIPWAY_PLUGIN_PATH of the environment is ignored";
+  const std::string ignored = "SLIPWAY_PLUGIN_PATH in the environment is ignored";
   EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr(ignored));
-  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr("SLIPWAY_LOG_DIR of the environment is ignored"));
+  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr("SLIPWAY_LOG_DIR in the environment is ignored"));
   EXPECT_THAT(host.bare({"status", "--root", host.folder().at("root").string()}).err, Not(HasSubstr(ignored)));
   EXPECT_THAT(host.bare({"status", "--root", "/", "--image"}).err, Not(HasSubstr(ignored)));
 }
@@ -138,7 +138,7 @@ TEST(Environment, SaysThatItsPluginPathTakesThePlaceOfTheInstalledFolder) {
 
 // Reporting is not applying: for plan, a plugin that only the environment names is a component; for verify it is
 // unknown.
-TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
+TEST(Environment, ChoosesNoPluginsForRootExceptForReadOnlyCommands) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
   host.spec("    bystander: {}\n");
@@ -171,7 +171,7 @@ TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRu
   EXPECT_EQ(host.slipway({"apply"}).code, 0) << "what needs none of its tools can be done";
 }
 
-TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
+TEST(Apply, PlansAComponentLateWhenItNeedsAnEarlierOne) {
   const ScratchHost host;
   const std::string follower = "    follower: {needs: /etc/probe.conf}\n";
   host.spec(kOneFile + follower);
@@ -188,7 +188,7 @@ TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
   EXPECT_EQ(host.text("etc/follower"), "hellotwo\n");
 }
 
-TEST(Apply, FailsAComponentThatNeedsWhatNobodyMakes) {
+TEST(Apply, FailsAComponentThatNeedsAMissingInput) {
   const ScratchHost host;
   host.spec(std::string(kOneFile) + "    follower: {needs: /etc/nobody}\n");
   const Ran apply = host.slipway({"apply"});
@@ -206,12 +206,12 @@ TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr("/etc/probe.conf"));
   EXPECT_EQ(apply.out,
-            "probe: failed\nslipway-boot: blocked (no component is there that a boot could finish)\n"
+            "probe: failed\nslipway-boot: blocked (there is no component that a boot could finish)\n"
             "Nothing was changed.\n");
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Apply, GoesOnWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
+TEST(Apply, ContinuesWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {custom: crashes}\n    follower: {}\n    bystander: {}\n");
@@ -226,7 +226,7 @@ TEST(Apply, GoesOnWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
   EXPECT_THAT(apply.out, HasSubstr("SIGABRT"));
 }
 
-TEST(Apply, HandsOutputsToThoseThatComeAfter) {
+TEST(Apply, PassesOutputsToLaterComponents) {
   const ScratchHost host;
   host.spec("    probe: {greeting: good morning}\n    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -239,7 +239,7 @@ Ran apply_only(const ScratchHost& host, const std::string& component) {
 }
 
 // Earlier it was planned as if the others' outputs were missing.
-TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
+TEST(Only, UsesTheOutputsOfTheLastApply) {
   const ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -250,7 +250,7 @@ TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
 }
 
 // Components without files, or without changes, also record their outputs.
-TEST(Only, HandsOnOutputsThatCameWithoutAnyChange) {
+TEST(Only, UsesOutputsOfUnchangedComponents) {
   const ScratchHost host;
   for (const char* greeting : {"first", "second"}) {
     host.spec("    probe: {greeting: " + std::string(greeting) + "}\n    follower: {}\n");
@@ -301,7 +301,7 @@ TEST(Remove, ReturnsTheRootToItsEarlierTree) {
 
 // Another driver version was put into the folder that the first one's firmware had created; earlier remove left the
 // folder.
-TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
+TEST(Remove, RemovesFoldersOfAnEarlierGeneration) {
   const ScratchHost host;
   host.put("etc/other", "x");
   const auto before = host.tree();
@@ -316,7 +316,7 @@ TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
 }
 
 // Earlier the folder of the first unit's link stayed: the second one's record did not name it.
-TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
+TEST(Remove, RemovesFoldersThatSeveralUnitsShared) {
   const ScratchHost host;
   host.put("etc/other", "x");
   const auto before = host.tree();
@@ -335,7 +335,7 @@ TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Rollback, AppliesTheEarlierGenerationAnew) {
+TEST(Rollback, AppliesTheEarlierGenerationAgain) {
   const ScratchHost host;
   host.spec(kOneFile);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -346,7 +346,7 @@ TEST(Rollback, AppliesTheEarlierGenerationAnew) {
   ASSERT_EQ(rolled.code, 0) << rolled.err;
   EXPECT_EQ(host.text("etc/probe.conf"), first);
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/more.conf")));
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {
@@ -379,7 +379,7 @@ TEST(SavedPlan, OfAnotherUserIsNotApplied) {
 }
 
 // Earlier a plan without an identity was applied without a check; one of another type was "a bug in slipway".
-TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
+TEST(SavedPlan, IsRefusedWithoutItsRecordedState) {
   const ScratchHost host;
   host.spec(kOneFile);
   const Json plan = Json::parse(host.slipway({"plan", "-o", "json"}).out);

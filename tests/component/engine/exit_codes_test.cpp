@@ -9,7 +9,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -120,12 +120,12 @@ TEST_F(ExitCodes, OfEachCommandAreThoseOfTheUserGuide) {
   for (const char* command : {"verify", "doctor", "status", "apply"}) expect(1, {command});
 }
 
-TEST_F(ExitCodes, OfWhoFindsTheRootLockedIs75) {
+TEST_F(ExitCodes, OfACommandOnALockedRootIs75) {
   const std::string asleep = host.folder().at("asleep").string();
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   host.put("etc/probe-hang-in-verify", asleep);
   const pid_t holder = host.start({"apply"});
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(asleep); }));
+  ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(asleep); }));
   for (const char* command : {"apply", "gc"}) EXPECT_EQ(code({command}), 75) << command;
   EXPECT_EQ(code({"remove", "--all"}), 75);
   EXPECT_EQ(code({"status"}), 0);

@@ -33,7 +33,7 @@ class Failing : public ::testing::Test {
 };
 
 // Earlier the second apply said "Nothing to do" and exited with 0, while verify exited with 1.
-TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
+TEST_F(Failing, IsReportedByEachApplyUntilItWorks) {
   apply_broken(kProbe);
   const auto after = host.tree();
   for (int i = 0; i < 2; ++i) {
@@ -54,7 +54,7 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
 
 // A driver for another kernel needs only a reboot; earlier components that need the driver failed: the apply exited
 // with 1, not 4.
-TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
+TEST_F(Failing, ExcludesAComponentThatWaitsForTheRebootOfAnother) {
   host.live = true;
   const std::string marker = host.folder().at("rebooted").string();
   host.spec("    probe: {custom: reboots, marker: " + marker + "}\n    follower: {}\n    bystander: {}\n");
@@ -73,7 +73,7 @@ TEST_F(Failing, IsNotWhatNeedsTheRebootOfOneBeforeIt) {
 }
 
 // Earlier verify and doctor found no problem, and status continued to report the failure.
-TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
+TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   apply_broken(kBoth);
   for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(host.slipway({command}).code, 1);
   mend();
@@ -81,7 +81,7 @@ TEST_F(Failing, IsAWarningOfVerifyAndDoctorOnceItWorksUntilAnApplyForgetsIt) {
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, and nothing of it fails now: "
+    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, but no check of it fails now: "
                                    "probe.works: it is broken"));
   }
   EXPECT_THAT(host.slipway({"status"}).out, ContainsRegex("`slipway doctor [^`]+` tells whether it works now, "));
@@ -114,7 +114,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
 }
 
 // The same for a component that an apply added, and removed again because it did not work.
-TEST_F(Failing, ThatWentAgainKeepsTheHostFromBeingVerified) {
+TEST_F(Failing, ThatWasRemovedKeepsTheHostFromBeingVerified) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   host.spec(kBoth);
@@ -137,11 +137,11 @@ TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   for (const char* command : {"status", "plan", "apply", "verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << command;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("nests too deep")) << command;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("nested too deep")) << command;
   }
 }
 
-TEST_F(Failing, IsSaidByPlanStatusVerifyAndDoctorToo) {
+TEST_F(Failing, IsReportedByPlanStatusVerifyAndDoctorToo) {
   apply_broken(kProbe);
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 0);
@@ -160,14 +160,14 @@ TEST_F(Failing, IsSaidByPlanStatusVerifyAndDoctorToo) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-TEST_F(Failing, IsLookedAtWhenItIsAmongThoseThatOnlyNames) {
+TEST_F(Failing, IsVerifiedWithOnly) {
   apply_broken(kBoth);
   EXPECT_EQ(apply_only("bystander").code, 0);
   EXPECT_EQ(apply_only("probe").code, 1);
   EXPECT_EQ(host.slipway({"apply"}).code, 1) << "an apply of another component does not make it well";
 }
 
-TEST_F(Failing, IsSaidByAnApplyThatChangesAnotherComponent) {
+TEST_F(Failing, IsReportedByAnApplyThatChangesAnotherComponent) {
   apply_broken(kProbe);
   host.spec(kBoth);
   const Ran apply = host.slipway({"apply"});
@@ -176,7 +176,7 @@ TEST_F(Failing, IsSaidByAnApplyThatChangesAnotherComponent) {
   EXPECT_THAT(apply.out, HasSubstr("bystander: changed"));
 }
 
-TEST_F(Failing, IsSaidByARollbackThatLeavesItAsItIs) {
+TEST_F(Failing, IsReportedByARollbackThatLeavesItAsItIs) {
   apply_broken(kProbe);
   host.spec(kBoth);
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -187,7 +187,7 @@ TEST_F(Failing, IsSaidByARollbackThatLeavesItAsItIs) {
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
 }
 
-TEST_F(Failing, KeepsNoOtherComponentFromBeingRemovedAndIsForgottenWithItsOwnRemoval) {
+TEST_F(Failing, DoesNotPreventRemovals) {
   apply_broken(kBoth);
   const Ran other = host.slipway({"remove", "bystander"});
   EXPECT_EQ(other.code, 0) << other.out << other.err;
@@ -226,7 +226,7 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
 }
 
 // Earlier verify failed on a node that had reverted an upgrade, although the former version was back and worked.
-TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
+TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   host.live = true;
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -243,7 +243,7 @@ TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
 }
 
 // Earlier status reported a component as well although it could no longer be planned.
-TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
+TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -280,7 +280,7 @@ TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
               HasSubstr("slipway apply --root " + host.folder().at("root").string() + " -f " + other));
 }
 
-TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
+TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheRemedy) {
   apply_broken(kProbe);
   host.put(record, "no JSON");
   const Ran apply = host.slipway({"apply"});
@@ -291,7 +291,7 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
 
 // Earlier an apply whose disk failed at the very end noted the boot unit, which no plugin verifies: the note stayed for
 // good.
-TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
+TEST_F(Failing, OfTheBootUnitEndsWhenItMatchesThePlan) {
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const auto before = host.tree();
@@ -302,13 +302,13 @@ TEST_F(Failing, OfTheBootUnitIsForgottenOnceItIsAsPlanned) {
 }
 
 // Earlier `status` said that nothing was provisioned, above a list of installed components.
-TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
+TEST_F(Failing, DoesNotHideInstalledComponentsInStatus) {
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, Not(HasSubstr("Nothing is provisioned")));
-  EXPECT_THAT(status.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 is active"));
   EXPECT_THAT(status.out, HasSubstr("  bystander  applied"));
 }
 

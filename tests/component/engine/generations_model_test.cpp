@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random sequences of commands, against a model of what should be there: files, generations, and which is in force.
+// Random sequences of commands, against a model of what should be there: files, generations, and which is active.
 #include <chrono>
 #include <random>
 #include <set>
@@ -122,7 +122,7 @@ struct Model {
   }
 
   /// True when the requirements of the spec's and the remaining components exist, or will exist.
-  bool is_sound(const Sections& wanted, const Names& only) const {
+  bool is_applicable(const Sections& wanted, const Names& only) const {
     std::set<std::string> names;
     for (const auto& [name, section] : wanted) names.insert(name);
     for (const auto& [name, section] : now().applied)
@@ -130,7 +130,7 @@ struct Model {
     return !names.contains("follower") || names.contains("probe");
   }
 
-  int one_back() const {
+  int previous_generation() const {
     if (current == 0) return 0;
     const int wanted = now().before != 0 ? now().before : current - 1;
     auto end = generations.upper_bound(wanted);
@@ -255,7 +255,7 @@ class Sequence {
     for (const std::string& name : only) list += (list.empty() ? "" : ",") + name;
     std::vector<std::string> words{"apply", "-f", host_.folder().at("host.yaml").string()};
     if (!only.empty()) words.insert(words.end(), {"--only", list});
-    if (!model_.is_sound(wanted, only)) return run(words, 1);
+    if (!model_.is_applicable(wanted, only)) return run(words, 1);
     const ModelGeneration next = model_.result_of(wanted, only);
     bool all = true;
     for (const auto& [name, section] : wanted) {
@@ -272,7 +272,7 @@ class Sequence {
   }
 
   void roll_back(const Names& words) {
-    const int target = words.empty() ? model_.one_back() : std::stoi(words.front());
+    const int target = words.empty() ? model_.previous_generation() : std::stoi(words.front());
     Names all{"rollback"};
     all.insert(all.end(), words.begin(), words.end());
     all.emplace_back("--yes");

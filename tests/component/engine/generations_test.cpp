@@ -62,20 +62,20 @@ constexpr const char* kPlainBystander = "    bystander: {}\n";
 constexpr const char* kUnmergeable = "    bystander: {merges: {/etc/bad.json: '{\"a\": 1}'}}\n";
 
 // Earlier a driver that was removed while runtime failed came back at the next boot.
-TEST_F(Generations, KeepWhatSucceededBesideWhatFailed) {
+TEST_F(Generations, KeepSucceededComponentsBesideFailedOnes) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
   run({"apply"});
   host.spec(kUnmergeable);  // the probe is removed, and bystander cannot be changed
   const Ran failed = run({"apply"}, 1);
   EXPECT_EQ(content("etc/probe.conf"), kAbsent);
-  EXPECT_THAT(failed.out, HasSubstr("Generation 2 is in force: what failed is in it as it was before"));
+  EXPECT_THAT(failed.out, HasSubstr("Generation 2 is active. Components that failed keep their previous state"));
   boot();
   EXPECT_EQ(content("etc/probe.conf"), kAbsent);
   EXPECT_EQ(content("etc/bystander"), "here\n");
 }
 
-TEST_F(Generations, KeepAChangedOptionBesideWhatFailed) {
+TEST_F(Generations, KeepAChangedOptionBesideFailedComponents) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
   run({"apply"});
@@ -86,7 +86,7 @@ TEST_F(Generations, KeepAChangedOptionBesideWhatFailed) {
   EXPECT_EQ(generation(2)["spec"]["spec"]["components"]["bystander"], Json::object());
 }
 
-TEST_F(Generations, HaveWhatTheFirstApplyBroughtAboutAndLeaveOutTheRest) {
+TEST_F(Generations, HaveTheResultsOfTheFirstApplyAndLeaveOutTheRest) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kUnmergeable);
   run({"apply"}, 1);
@@ -98,7 +98,7 @@ TEST_F(Generations, HaveWhatTheFirstApplyBroughtAboutAndLeaveOutTheRest) {
   EXPECT_EQ(content("etc/bystander"), kAbsent);
 }
 
-TEST_F(Generations, OfAnApplyOfSomeTouchNoOthers) {
+TEST_F(Generations, OfAPartialApplyKeepOtherComponents) {
   probe("one", kPlainBystander);
   run({"apply", "--only", "probe", "-f", host.folder().at("host.yaml").string()});
   EXPECT_EQ(content("etc/bystander"), kAbsent);
@@ -133,7 +133,7 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
   run({"rollback", "--yes"});
   EXPECT_EQ(content("etc/probe.conf"), "one");
   EXPECT_EQ(in_force(), 1);
-  EXPECT_THAT(run({"rollback", "--yes"}, 1).err, HasSubstr("there is no generation before the one in force"));
+  EXPECT_THAT(run({"rollback", "--yes"}, 1).err, HasSubstr("there is no generation before the active one"));
   run({"rollback", "3", "--yes"});
   EXPECT_EQ(content("etc/probe.conf"), "three");
   EXPECT_EQ(in_force(), 3);
@@ -147,7 +147,7 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
 }
 
 // Earlier the error named the unknown key, as if the user could correct the spec.
-TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
+TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   const std::string bystander = "    bystander: {file: /etc/by}\n";
   probe("one", bystander);
   run({"apply"});
@@ -166,7 +166,7 @@ TEST_F(Generations, OfAnotherPluginSayWhichOneThatWas) {
 }
 
 // Earlier it left an active generation 3 that repeated the second one.
-TEST_F(Generations, RollbackThatFailsLeavesTheOneInForce) {
+TEST_F(Generations, RollbackThatFailsKeepsTheActiveOne) {
   probe("one");
   run({"apply"});
   probe("two");
@@ -197,7 +197,7 @@ TEST_F(Generations, RollbackOfOneComponentKeepsTheOthers) {
   EXPECT_EQ(content("etc/other"), "here\n");
 }
 
-TEST_F(Generations, RemoveAllOfSomeRemovesThoseAlone) {
+TEST_F(Generations, RemoveAllWithOnlyRemovesOnlyThose) {
   probe("one", kPlainBystander);
   run({"apply"});
   run({"remove", "--all", "--only", "bystander", "--yes"});
@@ -206,7 +206,7 @@ TEST_F(Generations, RemoveAllOfSomeRemovesThoseAlone) {
   EXPECT_EQ(run({"remove", "probe", "--only", "probe"}, 64).out, "");
 }
 
-TEST_F(Generations, RemoveAllOfSomeGoesAroundTheDamageOfOthers) {
+TEST_F(Generations, RemoveAllWithOnlyIgnoresOtherDamage) {
   probe("one", kPlainBystander);
   run({"apply"});
   host.put("var/lib/slipway/components/probe.json", "{");
@@ -216,7 +216,7 @@ TEST_F(Generations, RemoveAllOfSomeGoesAroundTheDamageOfOthers) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-TEST_F(Generations, AreListedWithWhatEachChanged) {
+TEST_F(Generations, AreListedWithTheirChanges) {
   probe("one");
   run({"apply"});
   probe("two", kPlainBystander);
@@ -234,8 +234,8 @@ TEST_F(Generations, AreListedWithWhatEachChanged) {
 
   EXPECT_THAT(run({"diff", "1", "2"}).out, HasSubstr("files./etc/probe.conf: one -> two"));
   EXPECT_THAT(run({"diff", "1"}).out, HasSubstr("- probe"));
-  EXPECT_EQ(run({"diff", "3"}).out, "Generation 3 is the one in force: name another to compare it with.\n");
-  EXPECT_EQ(run({"diff", "3", "3"}).out, "Generations 3 and 3 ask for the same.\n");
+  EXPECT_EQ(run({"diff", "3"}).out, "Generation 3 is the active one: name another to compare it with.\n");
+  EXPECT_EQ(run({"diff", "3", "3"}).out, "Generations 3 and 3 describe the same state.\n");
   EXPECT_THAT(run({"diff", "9"}, 1).err, HasSubstr("there is no generation 9"));
   EXPECT_THAT(run({"diff", "x"}, 64).err, HasSubstr("is not a generation"));
   EXPECT_THAT(run({"diff"}, 64).err, HasSubstr("which generations?"));
@@ -252,7 +252,7 @@ TEST_F(Generations, AreListedAsFarAsTheyCanBeRead) {
   EXPECT_THAT(listed.out, HasSubstr("`slipway repair` sets it aside"));
 }
 
-TEST_F(Generations, HaveTheTimeOfTheMachineAndOfAnImageThatOfItsSources) {
+TEST_F(Generations, HaveTheTimeOfTheMachineOrOfTheImagesSources) {
   probe("one");
   run({"apply"});
   EXPECT_FALSE(generation(1).contains("time"));
@@ -273,7 +273,7 @@ TEST_F(Generations, KeepTheirNumbersAfterGc) {
   }
   run({"gc"});
   const std::string status = run({"status"}).out;
-  EXPECT_THAT(status, HasSubstr("Generation 7 is in force"));
+  EXPECT_THAT(status, HasSubstr("Generation 7 is active"));
   EXPECT_THAT(status, HasSubstr("`slipway generations` lists 5"));
   EXPECT_THAT(status, Not(HasSubstr("of 5")));
 }
@@ -294,7 +294,7 @@ void apply_and_kill(const ScratchHost& host) {
 
 constexpr const char* kSleepy = "    probe: {files: {/etc/probe.conf: \"two\", /etc/asleep: x}, custom: sleeps}\n";
 
-TEST_F(Generations, HaveWhatACutOffApplyHasCommitted) {
+TEST_F(Generations, HaveTheCommittedPartOfAnInterruptedApply) {
   host.live = true;
   probe("one", "    bystander: {file: /etc/first}\n");
   run({"apply"});
@@ -309,7 +309,7 @@ TEST_F(Generations, HaveWhatACutOffApplyHasCommitted) {
   EXPECT_EQ(content("etc/first"), "here\n");
 }
 
-TEST_F(Generations, HaveNoComponentThatACutOffApplyRemoved) {
+TEST_F(Generations, HaveNoComponentThatAnInterruptedApplyRemoved) {
   host.live = true;
   probe("one", kPlainBystander);
   run({"apply"});
@@ -321,7 +321,7 @@ TEST_F(Generations, HaveNoComponentThatACutOffApplyRemoved) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-TEST_F(Generations, HaveWhatTheFirstApplyHasCommittedWhenItIsCutOff) {
+TEST_F(Generations, HaveTheCommittedPartOfAnInterruptedFirstApply) {
   host.live = true;
   host.spec(std::string(kPlainBystander) + kSleepy);
   apply_and_kill(host);

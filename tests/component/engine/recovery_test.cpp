@@ -106,7 +106,7 @@ std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::stri
 }
 
 // Earlier a disk that failed right afterwards left empty files of depmod's, which were not created again.
-TEST(Recovery, ATriggerIsCrossedOffOnceWhatItWroteIsOnTheDisk) {
+TEST(Recovery, ATriggerIsDoneOnceItsOutputIsOnTheDisk) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   ScratchHost host;
   host.spec("    probe: {files: {/etc/ld.so.conf.d/probe.conf: \"/opt\\n\"}, trigger: ldconfig}\n");
@@ -151,7 +151,7 @@ TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
 }
 
 // Killed a moment earlier, before the files are committed: they are undone, applied again, and the restart is repeated.
-TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
+TEST(Recovery, RunsTheRestartForRestoredFiles) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -214,14 +214,14 @@ TEST(Boot, ThatDoesNotPassOnceKubeletRunsIsNamed) {
     EXPECT_THAT(host.slipway({command}).out,
                 HasSubstr("warning  slipway-boot.verify-late: slipway-verify-late.service has failed"));
   EXPECT_THAT(host.slipway({"status"}).out,
-              HasSubstr("something did not pass once a container engine or a node agent"));
+              HasSubstr("a check failed after the start of a container engine or a node agent"));
   EXPECT_THAT(host.slipway({"verify", "--boot"}).out, Not(HasSubstr("verify-late")));
 }
 
 /// Starts it, and waits for these words in its output.
 pid_t started_until(const ScratchHost& host, const std::vector<std::string>& words, const std::string& says) {
   const pid_t child = host.start(words);
-  EXPECT_TRUE(testing::comes_true([&] { return host.error_text().find(says) != std::string::npos; }))
+  EXPECT_TRUE(testing::becomes_true([&] { return host.error_text().find(says) != std::string::npos; }))
       << host.error_text();
   return child;
 }
@@ -250,7 +250,7 @@ TEST(Boot, BeforeTheFirstApplyIsVerifiedOnceThatHasEnded) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-TEST(Boot, IsNotVerifiedWhereTheFirstApplyHasGivenUpOrIsOff) {
+TEST(Boot, IsNotVerifiedAfterAFailedOrDisabledFirstApply) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -261,7 +261,7 @@ TEST(Boot, IsNotVerifiedWhereTheFirstApplyHasGivenUpOrIsOff) {
   EXPECT_EQ(exit_code_of(verify), 1);
 }
 
-TEST(Boot, IsVerifiedWhereItHasBeenProvisionedWhateverIsAtWork) {
+TEST(Boot, IsVerifiedWhereverItIsProvisioned) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   host.program = testing::installed_program();
@@ -281,7 +281,7 @@ TEST(LateVerify, IsRepeatedUntilAllPasses) {
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
   std::filesystem::rename(host.path("etc/probe.conf"), host.folder().at("aside"));
-  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "it is looked at again");
+  const pid_t verify = started_until(host, {"verify", "--after-boot"}, "they are repeated");
   std::filesystem::rename(host.folder().at("aside"), host.path("etc/probe.conf"));
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
@@ -304,7 +304,7 @@ TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-TEST(LateVerify, IsOfTheGenerationInForce) {
+TEST(LateVerify, VerifiesTheActiveGeneration) {
   ScratchHost host;
   host.program = testing::installed_program();
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
@@ -313,12 +313,12 @@ TEST(LateVerify, IsOfTheGenerationInForce) {
   EXPECT_EQ(host.slipway({"verify", "--after-boot", "--boot"}).code, 64);
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 1) << "nothing is provisioned";
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  host.put("etc/slipway/host.yaml", "not the spec in force\n");
+  host.put("etc/slipway/host.yaml", "not the active spec\n");
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
 }
 
 // Earlier status advised to write a spec, both between two tries and after the last.
-TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
+TEST(Boot, OfAFailedApplyUnitIsReported) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -336,7 +336,7 @@ TEST(Boot, ThatFailedIsNamedAlsoOfTheUnitThatProvisions) {
 }
 
 // Earlier a kill between the last change and verify left a component that was never verified.
-TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
+TEST(Recovery, VerifiesTheChangesOfAKilledApply) {
   ScratchHost host;
   host.put("etc/probe-hang-in-verify", host.folder().at("asleep").string());
   host.put("etc/probe-broken", "");
@@ -353,7 +353,7 @@ TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
   EXPECT_THAT(next.out, HasSubstr("does not work: probe.works"));
 }
 
-TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
+TEST(Stop, BySigtermFinishesThePresentComponentOnly) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
@@ -368,7 +368,7 @@ TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/follower")));
 }
 
-TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
+TEST(Lock, AllowsOneApplyAtATime) {
   ScratchHost host;
   host.live = true;
   host.spec(kSleeps);
@@ -387,14 +387,14 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
 }
 
 // Earlier, while a first apply downloaded, status said that nothing was provisioned, and to write a spec.
-TEST(Lock, IsSaidByStatusFromTheFirstMomentOfAFirstApply) {
+TEST(Lock, IsReportedByStatusFromTheFirstMomentOfAFirstApply) {
   ScratchHost host;
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}}\n");
   const std::string asleep = host.folder().at("asleep").string();
   host.put("etc/probe-hang-in-detect", asleep);
   const pid_t child = host.start({"apply"});
-  ASSERT_TRUE(testing::comes_true([&] { return std::filesystem::exists(asleep); }));
+  ASSERT_TRUE(testing::becomes_true([&] { return std::filesystem::exists(asleep); }));
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, HasSubstr("A first apply of "));
   EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));

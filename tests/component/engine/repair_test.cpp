@@ -60,7 +60,7 @@ class Repair : public ::testing::TestWithParam<Case> {
   }
   void save() const { copy("root", "saved"); }
   void bring_back() const { copy("saved", "root"); }
-  void repair_and_go_on(const std::string& damaged) const;
+  void repair_and_continue(const std::string& damaged) const;
 
   ScratchHost host;
   std::map<std::string, std::string> untouched;
@@ -76,7 +76,7 @@ class Repair : public ::testing::TestWithParam<Case> {
 
 std::string shown(const Ran& ran) { return ran.out + ran.err; }
 
-void Repair::repair_and_go_on(const std::string& damaged) const {
+void Repair::repair_and_continue(const std::string& damaged) const {
   const Ran repaired = host.slipway({"repair"});
   EXPECT_EQ(repaired.code, 0) << shown(repaired);
   EXPECT_THAT(repaired.out, HasSubstr("/" + damaged));
@@ -91,7 +91,7 @@ void Repair::repair_and_go_on(const std::string& damaged) const {
 }
 
 // Earlier only removing it by hand helped.
-TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
+TEST(RepairOfALink, ThatDanglesInPlaceOfARecordIsSetAside) {
   for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
     const ScratchHost host;
     host.spec("    bystander: {}\n");
@@ -110,7 +110,7 @@ TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
   }
 }
 
-TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
+TEST_P(Repair, EndsWithAnIntactStateForAnyDamage) {
   const Case& test = GetParam();
   const std::string damaged = file();
   save();
@@ -153,7 +153,7 @@ TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
     EXPECT_EQ(fs::exists(host.path("etc/bystander")), test.stops_removal);
     EXPECT_EQ(host.text(damaged) == content, test.file != "format") << "the others stay for the repair";
     host.put(damaged, content);
-    repair_and_go_on(damaged);
+    repair_and_continue(damaged);
 
     const Ran all = host.slipway({"remove", "--all"});
     EXPECT_EQ(all.code, 0) << shown(all);
@@ -223,7 +223,7 @@ class RepairOf : public ::testing::Test {
 };
 
 // Earlier a digest that slipway itself had written was looked up among the originals.
-TEST_F(RepairOf, AWholeStateChangesNothing) {
+TEST_F(RepairOf, AnIntactStateChangesNothing) {
   const auto before = host.tree();
   expect_whole();
   const Ran ran = host.slipway({"repair", "--dry-run"});
@@ -232,7 +232,7 @@ TEST_F(RepairOf, AWholeStateChangesNothing) {
   EXPECT_EQ(host.tree(), before);
 }
 
-TEST_F(RepairOf, AnOriginalOfAFileOfOthersLeavesTheWayBackOfItsKeys) {
+TEST_F(RepairOf, AnOriginalOfAMergedFileKeepsTheUndoOfItsKeys) {
   for (const auto& entry : fs::directory_iterator(host.path(kState + "originals")))
     std::ofstream(entry.path()) << "damaged";
   repair();
@@ -241,12 +241,12 @@ TEST_F(RepairOf, AnOriginalOfAFileOfOthersLeavesTheWayBackOfItsKeys) {
   EXPECT_EQ(host.text("etc/engine.toml"), "[a]\nset = \"theirs\"\n");
 }
 
-TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
+TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverMatchingThings) {
   host.put(record, "");
   repair();
   const Ran plan = host.slipway({"plan"});
   EXPECT_EQ(plan.code, 2) << shown(plan);
-  EXPECT_THAT(plan.out, HasSubstr("its record was lost: what is as planned is taken over"));
+  EXPECT_THAT(plan.out, HasSubstr("its record was lost: whatever matches the plan is taken over"));
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"plan"}).code, 0);
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
@@ -256,16 +256,16 @@ TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
   EXPECT_THAT(host.text("etc/engine.toml"), HasSubstr("new = 2")) << "it may have been there";
 }
 
-TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsSaidToLeaveWhatItMade) {
+TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnApplyLeavesItsFiles) {
   host.put(record, "");
   repair();
   const Ran removed = host.slipway({"remove", "probe"});
   EXPECT_EQ(removed.code, 0) << shown(removed);
-  EXPECT_THAT(removed.out, HasSubstr("what it made before stays"));
+  EXPECT_THAT(removed.out, HasSubstr("what it created before stays"));
   EXPECT_TRUE(fs::exists(host.path("etc/probe.conf")));
 }
 
-TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
+TEST_F(RepairOf, RecordsThatAreNotFilesDoesNotOpenThem) {
   fs::remove(host.path(record));
   ASSERT_EQ(::mkfifo(host.path(record).c_str(), 0600), 0);
   expect_refusals("/" + record);
@@ -279,17 +279,17 @@ TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
 }
 
-TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
+TEST_F(RepairOf, AnInvalidNumberUsesTheNewestGeneration) {
   host.spec("    probe: {files: {/etc/probe.conf: y}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   fs::remove(host.path(kState + "generations/2.json"));  // as after a kill of a repair
   expect_refusals("/" + kState + "generations/current");
   repair();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
 // Earlier SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.
-TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
+TEST_F(RepairOf, AJournalKeepsItAside) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string(4096, '\0'), std::string("no database"), std::string()}) {
     host.put(journal, content);
@@ -309,7 +309,7 @@ TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
 }
 
 // Earlier it was taken for the log of an apply without intentions.
-TEST_F(RepairOf, ALogOfTheJournalThatIsNoneIsDamageToo) {
+TEST_F(RepairOf, AnInvalidLogOfTheJournalIsDamageToo) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {
     host.put(journal, std::string(4096, 'x'));

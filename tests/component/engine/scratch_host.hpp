@@ -29,7 +29,7 @@
 namespace slipway::testing {
 
 /// Waits for a condition, as long as a busy machine may need.
-inline bool comes_true(const std::function<bool()>& what) {
+inline bool becomes_true(const std::function<bool()>& what) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (!what()) {
     if (std::chrono::steady_clock::now() > limit) return false;

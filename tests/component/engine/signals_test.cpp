@@ -7,7 +7,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -35,18 +35,18 @@ class Signals : public ::testing::Test {
   int stopped(const std::string& command, int first, int second) const {
     std::filesystem::remove(asleep);
     const pid_t child = start(command);
-    EXPECT_TRUE(comes_true([&] { return std::filesystem::exists(asleep); })) << command;
+    EXPECT_TRUE(becomes_true([&] { return std::filesystem::exists(asleep); })) << command;
     EXPECT_FALSE(entries(temporary).empty());
     ::kill(child, first);
     int status = 0;
-    EXPECT_TRUE(comes_true([&] {
+    EXPECT_TRUE(becomes_true([&] {
       ::kill(child, second);
       return ::waitpid(child, &status, WNOHANG) == child;
     })) << command;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   bool nothing_is_left() const {
-    return comes_true([&] { return entries(temporary).empty(); });
+    return becomes_true([&] { return entries(temporary).empty(); });
   }
   ScratchHost host;
   const std::filesystem::path temporary = host.folder().at("tmp");
@@ -84,12 +84,12 @@ TEST_F(Signals, AreNotNeededForTheTemporaryFolderToGo) {
 }
 
 // Earlier SIGHUP ended an apply with 129, in the middle of its changes.
-TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
+TEST_F(Signals, FromAClosedTerminalLetTheApplyFinishItsComponent) {
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
             "}\n    follower: {}\n");
   const pid_t child = host.start({"apply"});
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(host.path("new/file")); }));
+  ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(host.path("new/file")); }));
   ::kill(child, SIGHUP);
   ::kill(child, SIGHUP);  // by the kernel, and by the shell
   int status = 0;
@@ -101,7 +101,7 @@ TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
 }
 
 // Earlier each component whose turn had not come reported it again, with the same advice.
-TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
+TEST_F(Signals, AreReportedOnceForAllSkippedComponents) {
   host.live = true;
   host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() +
             "}\n    probe: {files: {/new/file: x}}\n    follower: {}\n");
@@ -110,7 +110,7 @@ TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
                      "  components:\n    probe: {files: {/first/file: x}}\n");
   ASSERT_EQ(host.slipway({"apply", "-f", host.folder().at("first.yaml").string()}).code, 0);
   const pid_t child = host.start({"apply"});
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(host.path("etc/bystander")); }));
+  ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(host.path("etc/bystander")); }));
   ::kill(child, SIGTERM);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -121,7 +121,8 @@ TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
   ASSERT_NE(first, std::string::npos) << output;
   EXPECT_EQ(output.find("stopped by a signal", first + 1), std::string::npos) << output;
   const std::string root = host.folder().at("root").string();
-  EXPECT_THAT(output, HasSubstr("or `slipway rollback --root " + root + " --live 1` to go back to what was in force"));
+  EXPECT_THAT(output,
+              HasSubstr("or `slipway rollback --root " + root + " --live 1` to go back to the previous generation"));
   EXPECT_EQ(host.slipway({"rollback", "1"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(host.path("first/file")));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/bystander")));

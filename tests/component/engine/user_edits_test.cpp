@@ -66,14 +66,14 @@ TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
   const Ran apply = host_.slipway({"apply", host_.folder().at("plan.json").string()});
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr("out of date"));
-  EXPECT_THAT(apply.err, HasSubstr("file /etc/probe.conf was to be changed, is an edit that is kept"));
+  EXPECT_THAT(apply.err, HasSubstr("file /etc/probe.conf was to be changed, is a kept edit"));
   const Ran dry = host_.slipway({"apply", host_.folder().at("plan.json").string(), "--dry-run"});
   EXPECT_THAT(dry.err, HasSubstr("`slipway plan --root ")) << "the advice is for that root, too";
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
 }
 
 // Earlier the plan was made before the first component's turn, and its files were written without another check.
-TEST_F(UserEdits, OfAFileWhoseTurnIsStillToComeAreKept) {
+TEST_F(UserEdits, OfAFileThatIsPlannedLaterAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   host_.spec(nap() + "    probe: {files: {/etc/probe.conf: two, /etc/more.conf: more}}\n");
@@ -122,7 +122,7 @@ TEST_F(UserEdits, OfAFileRightAfterItsRenameAreKept) {
   expect_reported_as_drift();
 }
 
-TEST_F(UserEdits, OfAFileThatThisApplyHasToBringBackAreKept) {
+TEST_F(UserEdits, OfAFileThatThisApplyRestoresAreKept) {
   host_.put("etc/probe.conf", "the user's\n");
   host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: naps and fails}\n");
   EXPECT_EQ(edit_during_apply("new/file"), 1);

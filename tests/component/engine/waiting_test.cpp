@@ -7,7 +7,7 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::comes_true;
+using slipway::testing::becomes_true;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -31,7 +31,7 @@ class Waiting : public ::testing::Test {
   /// Starts an apply that waits, and returns when it says so.
   pid_t start(const std::vector<std::string>& words) const {
     const pid_t child = host.start(words);
-    EXPECT_TRUE(comes_true([&] { return waits(); })) << host.error_text();
+    EXPECT_TRUE(becomes_true([&] { return waits(); })) << host.error_text();
     return child;
   }
   bool waits() const { return host.error_text().find("slipway waits until this is over") != std::string::npos; }
@@ -61,7 +61,7 @@ class Waiting : public ::testing::Test {
   const std::string done = host.folder().at("done").string();
 };
 
-TEST_F(Waiting, IsAStateOfItsOwnThatNamesWhoIsInTheWay) {
+TEST_F(Waiting, IsASeparateStateThatNamesTheBlockingProcess) {
   const std::string reason = "the probe's device is in use; held by python3 (pid 7)";
   const Ran apply = host.slipway({"apply"});
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
@@ -80,7 +80,7 @@ TEST_F(Waiting, IsAStateOfItsOwnThatNamesWhoIsInTheWay) {
   EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("waiting")));
 }
 
-TEST_F(Waiting, EndsWithAnApplyThatIsDoneOnceNobodyIsInTheWay) {
+TEST_F(Waiting, EndsOnceNoProcessBlocksTheApply) {
   const pid_t child = start({"apply", "--wait", "-o", "json"});
   EXPECT_THAT(host.error_text(), HasSubstr("and applies again: probe: the probe's device is in use; held by python3"));
   std::filesystem::remove(in_use);
@@ -89,7 +89,7 @@ TEST_F(Waiting, EndsWithAnApplyThatIsDoneOnceNobodyIsInTheWay) {
   EXPECT_TRUE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, SaysOnceForHowLongAndForWhom) {
+TEST_F(Waiting, LogsOnceHowLongItWaitsAndForWhichProcess) {
   const Ran apply = host.slipway({"apply", "--wait=5s"});
   EXPECT_EQ(apply.code, 3);
   EXPECT_EQ(count_of(apply.err, "slipway waits until this is over"), 1U) << apply.err;
@@ -98,7 +98,7 @@ TEST_F(Waiting, SaysOnceForHowLongAndForWhom) {
   EXPECT_GE(count_of(host.slipway({"log"}).out, "waiting"), 2U) << "each apply is logged";
 }
 
-TEST_F(Waiting, ReadsTheSpecAnew) {
+TEST_F(Waiting, ReadsTheSpecAgain) {
   const pid_t child = start({"apply", "--wait"});
   host.folder().file("new.yaml",
                      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n"
@@ -109,11 +109,11 @@ TEST_F(Waiting, ReadsTheSpecAnew) {
   EXPECT_FALSE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, LeavesTheRootToOthers) {
+TEST_F(Waiting, ReleasesTheLockOfTheRoot) {
   const pid_t child = start({"apply", "--wait=1h"});
   // The waiting command may be applying at the moment (75): that is over soon. The probe waits in the removal too.
-  EXPECT_TRUE(comes_true([&] { return beside({"remove", "bystander"}) == 3; }));
-  EXPECT_TRUE(comes_true([&] {
+  EXPECT_TRUE(becomes_true([&] { return beside({"remove", "bystander"}) == 3; }));
+  EXPECT_TRUE(becomes_true([&] {
     return beside({"apply", "--only", "bystander", "-f", host.folder().at("host.yaml").string()}) == 0;
   }));
   std::filesystem::remove(in_use);
@@ -130,14 +130,14 @@ TEST_F(Waiting, IsEndedByASignal) {
   EXPECT_FALSE(std::filesystem::exists(done));
 }
 
-TEST_F(Waiting, IsNoAnswerToAFailure) {
+TEST_F(Waiting, DoesNotRepeatAFailedApply) {
   host.spec("    probe: {custom: fails, marker: " + done + "}\n");
   const Ran apply = host.slipway({"apply", "--wait"});
   EXPECT_EQ(apply.code, 1) << apply.err;
   EXPECT_THAT(apply.err, Not(HasSubstr("slipway waits")));
 }
 
-TEST_F(Waiting, IsForASlipwayThatHasTheRootLockedToo) {
+TEST_F(Waiting, IncludesALockedRoot) {
   const std::string asleep = host.folder().at("asleep").string();
   host.spec("    bystander: {}\n");
   host.folder().file("sleeper.yaml",
@@ -145,7 +145,7 @@ TEST_F(Waiting, IsForASlipwayThatHasTheRootLockedToo) {
                      "  components:\n    probe: {files: {/etc/sleeper: x}}\n");
   host.put("etc/probe-hang-in-verify", asleep);
   const pid_t holder = start_beside({"apply", "-f", host.folder().at("sleeper.yaml").string()});
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(asleep); }));
+  ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(asleep); }));
   const Ran locked = host.slipway({"apply", "--wait=1s"});
   EXPECT_EQ(locked.code, 75);
   EXPECT_THAT(locked.err, HasSubstr("another slipway is changing this root; slipway has waited 1s for that to end"));
@@ -167,10 +167,10 @@ TEST_F(Waiting, IsRefusedWhereItHasNoEffectOrNoLength) {
   };
   for (const std::string text : {"10", "soon", "0s", "-1m", "1.5h", "10 m", "1d", "m", "99999999999h"})
     refused({"apply", "--wait=" + text}, "--wait takes a duration, not '" + text + "'");
-  refused({"apply", "--wait="}, "--wait= has nothing behind the =");
+  refused({"apply", "--wait="}, "--wait= has no value after the =");
   refused({"apply", "10m", "--wait"}, "write --wait=10m");
   refused({"apply", "--wait", "--dry-run"}, "--dry-run applies nothing that --wait could wait for");
-  refused({"apply", "plan.json", "--wait=10m"}, "a saved plan is applied as it is or not at all");
+  refused({"apply", "plan.json", "--wait=10m"}, "a saved plan is only applied as it is");
   refused({"rollback", "1", "--wait"}, "unknown option '--wait'");
   EXPECT_EQ(host.tree(), before);
 }

@@ -19,7 +19,7 @@ std::string on_machine(const Folder& folder, const std::string& profile) {
          "/libnvidia-ml.so.1 ";
 }
 
-TEST(DirectTool, AnswersAsItDoesWithSlipwayAroundIt) {
+TEST(DirectTool, AnswersAsThroughSlipway) {
   const Folder folder;
   const std::string machine = on_machine(folder, "h100x8");
   for (const char* words :
@@ -35,7 +35,7 @@ TEST(DirectTool, AnswersAsItDoesWithSlipwayAroundIt) {
   }
 }
 
-TEST(DirectTool, StartsNoProcessOfItsOwn) {
+TEST(DirectTool, StartsNoProcess) {
   if (run("strace true").status != 0) GTEST_SKIP() << "strace does not work here";
   const Folder folder;
   const std::string machine = on_machine(folder, "t4x4");
@@ -47,7 +47,7 @@ TEST(DirectTool, StartsNoProcessOfItsOwn) {
   EXPECT_THAT(traced.errors, Not(HasSubstr("CLONE_VFORK")));
 }
 
-TEST(DirectTool, IsNotRunFromAFileThatOthersMayChange) {
+TEST(DirectTool, IsNotRunFromAFileThatOtherUsersMayChange) {
   if (geteuid() != 0) GTEST_SKIP() << "only root is protected from it";
   const Folder folder;
   const std::string plugins = folder.at("plugins");
@@ -60,7 +60,7 @@ TEST(DirectTool, IsNotRunFromAFileThatOthersMayChange) {
 }
 
 // Earlier the labels were those of a machine without a driver, and the exit status was 0.
-TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
+TEST(DirectTool, FailsWithAnUntrustedLibrary) {
   if (geteuid() != 0) GTEST_SKIP() << "only root is protected from it";
   const Folder folder;
   ASSERT_EQ(run("mkdir " + folder.at("lib") + " && chmod 777 " + folder.at("lib") + " && touch " +
@@ -74,7 +74,7 @@ TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsRefused) {
 }
 
 // A requested but unusable library is an error in each tool that uses the driver.
-TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsMissingOrNoLibrary) {
+TEST(DirectTool, FailsWithAMissingOrInvalidLibrary) {
   const Folder folder;
   ASSERT_EQ(run("mkdir -p " + folder.at("lib") + " && echo text > " + folder.at("lib/libnvidia-ml.so.1")).status, 0);
   for (const char* file : {"lib/libnvidia-ml.so.1", "lib/not-there"})
@@ -87,7 +87,7 @@ TEST(DirectTool, FailsWhenTheLibraryThatItIsToAskIsMissingOrNoLibrary) {
     }
 }
 
-TEST(DirectTool, FailsWhenItsOutputIsNotTaken) {
+TEST(DirectTool, FailsWhenItsOutputCannotBeWritten) {
   const Folder folder;
   const Ran ran = run("{ " + on_machine(folder, "t4x4") + SLIPWAY_PROGRAM " gfd labels > /dev/full; }");
   EXPECT_EQ(ran.status, 1);

@@ -31,7 +31,7 @@ std::map<std::string, std::string> labels_of(const std::string& profile, const s
 }
 
 // Computed from the fact sheets of each model: product, memory, family, compute capability, count, MIG, CUDA.
-TEST(GfdLabelsTool, PrintsForEveryProfileWhatTheFactSheetsGive) {
+TEST(GfdLabelsTool, PrintsTheLabelsOfTheFactSheetsForEveryProfile) {
   struct Row {
     const char* profile;
     const char* product;
@@ -125,14 +125,14 @@ TEST(GfdLabelsTool, NamesTheMostNumerousOfSeveralModels) {
   EXPECT_EQ(labels["nvidia.com/gpu.count"], "2");
 }
 
-TEST(GfdLabelsTool, TellsAVgpusHost) {
+TEST(GfdLabelsTool, PrintsTheHostOfAVgpu) {
   auto labels = labels_of("l4x1,vgpu=550.54.16/r550_40");
   EXPECT_EQ(labels["nvidia.com/vgpu.present"], "true");
   EXPECT_EQ(labels["nvidia.com/vgpu.host-driver-version"], "550.54.16");
   EXPECT_EQ(labels["nvidia.com/vgpu.host-driver-branch"], "r550_40");
 }
 
-TEST(GfdLabelsTool, PrintsWhatIsLeftWithoutGpusOrDriver) {
+TEST(GfdLabelsTool, PrintsTheRemainingLabelsWithoutGpusOrDriver) {
   EXPECT_EQ(run(SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim empty").output, "nvidia.com/vgpu.present=false\n");
   EXPECT_EQ(run(SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim t4x4,driver=none").output,
             "nvidia.com/vgpu.present=false\n");
@@ -215,7 +215,7 @@ TEST(GfdTools, NameAWrongOption) {
   EXPECT_THAT(ran.errors, HasSubstr("takes none, single or mixed"));
 }
 
-TEST(GfdTools, WarnOfAKeyThatIsPassedOver) {
+TEST(GfdTools, WarnOfAnIgnoredKey) {
   const Folder folder;
   folder.file("config.yaml", "version: v1\nflags: {migStratgy: mixed}\n");
   const std::string file = folder.at("config.yaml");

@@ -68,7 +68,7 @@ inline bool eventually(const std::function<bool()>& holds, std::chrono::seconds 
   return true;
 }
 
-/// A program that runs beside the test; SIGTERM ends it at last.
+/// A program that runs beside the test; the destructor ends it by SIGTERM.
 class Background {
  public:
   explicit Background(const std::string& command, const std::string& log) {

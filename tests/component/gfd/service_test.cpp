@@ -67,7 +67,7 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
 }
 
 // Earlier it reported "Labels are up to date", without labels.
-TEST_F(GfdService, SaysThatThereAreNoLabelsOfGpusWithoutADriver) {
+TEST_F(GfdService, ReportsMissingLabelsWithoutADriver) {
   const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
   const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
   EXPECT_TRUE(eventually([&] {
@@ -89,7 +89,7 @@ TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
 
 // Earlier the labels contradicted the same host.yaml: one replica and no sharing, although kubelet was offered four of
 // each GPU.
-TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
+TEST_F(GfdService, SharesLikeDevicepluginOfTheSameSpec) {
   const auto host = [&](const std::string& plugin) {
     folder_.file("host.yaml",
                  "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
@@ -122,7 +122,7 @@ TEST_F(GfdService, SharesAsDevicepluginOfTheSameSpecDoes) {
   EXPECT_TRUE(label("mig.strategy=mixed"));
 }
 
-TEST_F(GfdService, FollowsTheConfigThatALabelChoosesForDeviceplugin) {
+TEST_F(GfdService, FollowsDevicepluginsConfigFromALabel) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    deviceplugin: {config_file: /etc/configs, config_choice_file: /etc/chosen}\n"
@@ -136,7 +136,7 @@ TEST_F(GfdService, FollowsTheConfigThatALabelChoosesForDeviceplugin) {
   EXPECT_TRUE(label("gpu.replicas=2")) << log();
 }
 
-TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
+TEST_F(GfdService, NotesAContradictionWithDevicepluginsConfig) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    deviceplugin: {config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}\n"
@@ -152,7 +152,7 @@ TEST_F(GfdService, HasANoteWhereItsOwnConfigContradictsDeviceplugins) {
 }
 
 // Earlier it was read only in the next pass, a minute later by default.
-TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
+TEST_F(GfdService, FollowsItsConfigFileForAnyInterval) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
@@ -165,19 +165,19 @@ TEST_F(GfdService, FollowsItsConfigFileWhateverTheIntervalIs) {
   EXPECT_TRUE(label("gpu.replicas=2")) << log();
 }
 
-TEST_F(GfdService, OutlivesALostGpu) {
+TEST_F(GfdService, SurvivesALostGpu) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   ASSERT_EQ(sim("gpu 0 lost"), 0);
   EXPECT_TRUE(label("gpu.count=1")) << log() << "pods go to the other one";
-  const std::string told = "the labels are without a GPU: nvml: GPU 0: the GPU fell off the bus";
+  const std::string told = "the labels leave out a GPU: nvml: GPU 0: the GPU fell off the bus";
   EXPECT_TRUE(eventually([&] { return log().find(told) != std::string::npos; })) << log();
   ASSERT_EQ(sim("gpu 0 found"), 0);
   EXPECT_TRUE(label("gpu.count=2")) << log();
 }
 
 // Earlier the labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
-TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
+TEST_F(GfdService, ChecksAgainWhenAnotherServiceHasLostAGpu) {
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
   Background service(command(), folder_.at("log"));
@@ -187,7 +187,7 @@ TEST_F(GfdService, LooksAgainWhenAnotherServiceHasLostAGpu) {
   EXPECT_TRUE(label("gpu.count=1")) << log();
 }
 
-TEST_F(GfdService, OutlivesACallThatHangs) {
+TEST_F(GfdService, SurvivesAHangingCall) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   ASSERT_EQ(sim("gpu 0 hang"), 0);
@@ -210,13 +210,13 @@ TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
 }
 
 // Earlier a mistake that only gfd finds ended the service.
-TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+TEST_F(GfdService, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
   spec(", config_file: /missing.yaml");
   service.signal(SIGHUP);
   EXPECT_TRUE(eventually([&] {
-    return log().find("the new spec is refused, going on with the former one: ") != std::string::npos;
+    return log().find("the new spec is refused, the service keeps the previous one: ") != std::string::npos;
   })) << log();
   spec(", mig_strategy: mixed");
   service.signal(SIGHUP);
@@ -224,7 +224,7 @@ TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.stop(), 0);
 }
 
-TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereItIsToldTo) {
+TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereConfigured) {
   spec(", env: {GFD_OUTPUT_FILE: /srv/labels, GFD_NO_TIMESTAMP: \"true\", FAIL_ON_INIT_ERROR: \"true\"}");
   {
     const Background service(command(), folder_.at("log"));
@@ -236,7 +236,7 @@ TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereItIsToldT
   EXPECT_EQ(run(command()).status, 1);
 }
 
-TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
+TEST_F(GfdService, ReportsErrorsInItsSpecAndEnds) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
                "    gfd: {interval: soon}\n");
@@ -258,7 +258,7 @@ class GfdVerify : public GfdService {
 };
 
 // Earlier an apply ended with "it does not work" and named systemd, which was missing.
-TEST_F(GfdVerify, ExercisesNothingWhereOnlyPeopleStartTheServiceAndNobodyHas) {
+TEST_F(GfdVerify, ChecksNothingWhenTheServiceIsStartedByHandAndStopped) {
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service does not run, and "));
   EXPECT_THAT(found, HasSubstr("start it: `slipway service "));
@@ -274,16 +274,16 @@ TEST_F(GfdVerify, ExercisesNothingWhereOnlyPeopleStartTheServiceAndNobodyHas) {
   EXPECT_THAT(stale, HasSubstr("start the service: `slipway service "));
 }
 
-TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdIsToHaveStartedTheService) {
+TEST_F(GfdVerify, FailsWithoutLabelsWhereSystemdShouldHaveStartedTheService) {
   folder_.file("run/systemd/system/x", "");
   const std::string found = verify();
-  EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+  EXPECT_THAT(found, HasSubstr("fail  gfd.labels: " + output_ + " is missing"));
   EXPECT_THAT(found, HasSubstr("systemctl status slipway-gfd.service"));
 }
 
 TEST_F(GfdVerify, FailsWithoutLabelsWhereTheServiceRunsOrHasDied) {
   folder_.file("run/slipway/service/gfd.sock", "");
-  EXPECT_THAT(verify(), HasSubstr("fail  gfd.labels: " + output_ + " is not there"));
+  EXPECT_THAT(verify(), HasSubstr("fail  gfd.labels: " + output_ + " is missing"));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(Install, ASecondTimeChangesNothing) {
 }
 
 // Earlier an image made by the guide could not provision itself: only the package had the unit.
-TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
+TEST_F(Install, InstallsTheApplyUnitWithSystemd) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   ASSERT_EQ(install().code, 0);
   EXPECT_FALSE(fs::is_symlink(host_.path(unit))) << "there is no systemd";
@@ -166,7 +166,7 @@ TEST_F(Install, BringsTheUnitThatProvisionsWhereThereIsSystemd) {
 
 // `systemctl enable` follows a link and records its target: earlier the next install left an enabled unit without a
 // file.
-TEST_F(Install, BringsTheUnitAsAFileThatTheNextInstallReplaces) {
+TEST_F(Install, InstallsTheUnitAsAFile) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   const std::string kept = "/current/lib/systemd/system/slipway-apply.service";
   host_.folder().directory("root/usr/lib/systemd/system");
@@ -182,7 +182,7 @@ TEST_F(Install, BringsTheUnitAsAFileThatTheNextInstallReplaces) {
   const Ran refused = install();
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err,
-              HasSubstr("slipway-apply.service is there already and was not put there by `slipway install`"));
+              HasSubstr("slipway-apply.service already exists and was not put there by `slipway install`"));
   EXPECT_EQ(host_.text(unit), "somebody else's\n");
 }
 
@@ -195,7 +195,7 @@ TEST_F(Install, ADryRunChangesNothing) {
   EXPECT_THAT(differences(host_.tree(), before), IsEmpty());
 }
 
-TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
+TEST_F(Install, InstallsOnlyNeededFilesWithoutDebugInformation) {
   ASSERT_EQ(install().code, 0);
   std::string names;
   for (const auto& [path, line] : host_.tree()) names += path + "\n";
@@ -209,7 +209,7 @@ TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
 }
 
 // One plugin has the components cdi and runtime: earlier 7 MB of the second's programs were copied for the first.
-TEST_F(Install, TakesOnlyTheProgramsOfThoseComponentsOfAPluginThatAreAskedFor) {
+TEST_F(Install, InstallsOnlyTheProgramsOfRequestedComponents) {
   ASSERT_EQ(install({"--only", "cdi"}).code, 0);
   std::string names;
   for (const auto& [path, line] : host_.tree()) names += path + "\n";
@@ -253,7 +253,7 @@ TEST_F(Install, ReplacesAFormerOneAndRepairsItsOwn) {
   EXPECT_THAT(differences(host_.tree(), whole), IsEmpty());
 }
 
-TEST_F(Install, LeavesFilesOfPackagesAndOfOthersAlone) {
+TEST_F(Install, KeepsFilesOfPackagesAndOfUsers) {
   host_.put("usr/bin/slipway", "a package's");
   const auto before = host_.tree();
   const Ran others = install();
@@ -305,7 +305,7 @@ std::string greedy_library() {
 }
 
 // Earlier a library from an image's author was read with all the memory that it needed: one of 12 MiB took 1.9 GiB.
-TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
+TEST_F(Install, NeedsNoMoreMemoryForAHostileRoot) {
   const std::uint64_t plain = peak_mib(0);
   fs::remove_all(host_.path(kInstalled));
   fs::remove_all(host_.path("usr/bin"));
@@ -332,7 +332,7 @@ TEST_F(Install, TakesNoMoreMemoryForAHostileRootThanForAnother) {
     fs::resize_file(list, std::uintmax_t{i % 2 == 0 ? 128U : 4U} << 20U);
   }
   EXPECT_LT(peak_mib(1), plain + 64);
-  EXPECT_THAT(host_.error_text(), HasSubstr("/usr/bin/slipway is there already"));
+  EXPECT_THAT(host_.error_text(), HasSubstr("/usr/bin/slipway already exists"));
 }
 
 TEST_F(Install, RefusesARootForAnotherProcessor) {
@@ -371,7 +371,7 @@ TEST_F(Install, AsksForTheRoot) {
 }
 
 /// An image gets units, so it needs their programs.
-TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
+TEST_F(Install, IsRequiredByAPlanForAnImage) {
   host_.installed = true;
   host_.spec("    gfd: {}\n");
   const auto before = host_.tree();
@@ -388,7 +388,7 @@ TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
 }
 
 // Earlier the problem appeared at the boot, which did not have the component.
-TEST_F(Install, IsAskedForAgainWhereThePluginOfAComponentIsMissing) {
+TEST_F(Install, IsRequiredAgainForAMissingPlugin) {
   host_.installed = true;
   ASSERT_EQ(install({"--only", "driver"}).code, 0);
   host_.spec("    gfd: {}\n");
@@ -398,7 +398,7 @@ TEST_F(Install, IsAskedForAgainWhereThePluginOfAComponentIsMissing) {
   EXPECT_EQ(host_.slipway({"plan", "--without-slipway"}).code, 2);
 }
 
-TEST_F(Install, IsNotAskedForWhereNobodyBootsAnImage) {
+TEST_F(Install, IsNotRequiredForAnImageThatIsNotBooted) {
   host_.installed = true;
   host_.spec("    gfd: {}\n");
   EXPECT_EQ(host_.slipway({"plan", "--sim", "h100x8"}).code, 2);

@@ -28,7 +28,7 @@ TEST(MigComponent, GivesTheGpusANamedConfigAndThenHasNothingToDo) {
   }
 }
 
-TEST(MigComponent, GoesThroughNamedConfigsAndBack) {
+TEST(MigComponent, ChangesBetweenNamedConfigs) {
   const MigNode node("a100-80x1");
   ASSERT_EQ(node.apply("all-balanced").code, 0);
   EXPECT_EQ(node.instances().size(), 4U);
@@ -41,7 +41,7 @@ TEST(MigComponent, GoesThroughNamedConfigsAndBack) {
   EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
 }
 
-TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
+TEST(MigComponent, ShowsChangedAndDestroyedInstancesInThePlan) {
   const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
   const Ran plan = node.plan("all-3g.40gb");
   EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
@@ -50,7 +50,7 @@ TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
   EXPECT_EQ(node.instances().size(), 3U) << "a plan changes nothing";
 }
 
-TEST(MigComponent, DrawsInThePlanTheLayoutsNowAndThen) {
+TEST(MigComponent, DrawsOldAndNewLayoutsInThePlan) {
   const MigNode node("a100-80x3,mig=1g.10gb");
   const Ran plan = node.plan("all-balanced");
   EXPECT_THAT(plan.out, HasSubstr("  + GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb"));
@@ -123,7 +123,7 @@ TEST(MigComponent, TouchesOnlyTheGpusThatDiffer) {
   EXPECT_THAT(node.sim("calls").out, Not(HasSubstr("nvmlGpuInstanceDestroy")));
 }
 
-TEST(MigComponent, LeavesTheGpusAloneThatNoEntryTakes) {
+TEST(MigComponent, LeavesGpusAloneThatNoEntrySelects) {
   const MigNode node("h100x2,mig=1g.10gb");
   node.section(
       "config: second, configs: {version: v1, mig-configs: {second: [{devices: [1, 9], mig-enabled: true, "
@@ -164,7 +164,7 @@ TEST(MigComponent, RefusesAProfileThatAGpuLacksBeforeAnythingChanges) {
   EXPECT_EQ(node.instances(0).size(), 2U) << before;
 }
 
-TEST(MigComponent, WaitsForWhatUsesAnInstanceThatHasToGo) {
+TEST(MigComponent, WaitsForTheUsersOfAnInstance) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
@@ -180,7 +180,7 @@ TEST(MigComponent, WaitsForWhatUsesAnInstanceThatHasToGo) {
   EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
 }
 
-TEST(MigComponent, WaitsForWhatUsesTheWholeGpuWhenItsModeChanges) {
+TEST(MigComponent, WaitsForTheUsersOfTheGpuWhenItsModeChanges) {
   const MigNode node("a100-80x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   for (const char* process : {"process add 0 4711 10 compute trainer", "process add 0 4711 0 holder watcher"}) {
@@ -220,7 +220,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path());
   std::ofstream(file) << R"({"kind": "GpuManagers", "default": "deviceplugin", "gpus": {"0000:2a:00.0": "dra"}})";
   const Ran plan = node.slipway({"plan"});
-  EXPECT_THAT(plan.out, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so it is left alone"));
+  EXPECT_THAT(plan.out, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra, so it is left alone"));
   const Ran ran = node.slipway({"apply"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(node.instances(0).size(), 7U);
@@ -233,7 +233,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   node.section("config: it, configs: {version: v1, mig-configs: {it: [{devices: [0, 1], mig-enabled: false}]}}");
   const Ran named = node.slipway({"apply"});
   EXPECT_EQ(named.code, 1) << named.out;
-  EXPECT_THAT(named.out + named.err, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so no config may"));
+  EXPECT_THAT(named.out + named.err, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra, so no config may"));
   EXPECT_EQ(node.instances(0).size(), 7U);
   node.section("config: all-1g.10gb, managers: {\"0000:2a:00.0\": deviceplugin}");
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
@@ -241,7 +241,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
 }
 
 // Earlier an address with a typing error left its GPU to be partitioned, without a message.
-TEST(MigComponent, RefusesManagersOfNoGpuThatThereIs) {
+TEST(MigComponent, RefusesManagersOfUnknownGpus) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   node.section("config: all-1g.10gb, managers: {\"0000:2b:00.0\": dra, \"GPU-nothing\": vfio, \"0000:2a:00.0\": dra}");
@@ -252,7 +252,7 @@ TEST(MigComponent, RefusesManagersOfNoGpuThatThereIs) {
   EXPECT_THAT(node.instances(0), ElementsAre("off"));
 }
 
-TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
+TEST(MigComponent, ChangesTheOtherGpusWhileOneWaits) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   for (const char* process : {"0 4711 10 compute trainer 9 0", "1 4712 10 compute player 7 0"})
@@ -269,7 +269,7 @@ TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
 }
 
 // Changing one GPU after the other would require a reboot for each.
-TEST(MigComponent, AsksAllGpusForAModeThatWaitsForOneReboot) {
+TEST(MigComponent, RequestsAllModesForOneReboot) {
   const MigNode node("a100-80x3");
   ASSERT_EQ(node.plan("all-3g.40gb").code, 2);
   ASSERT_EQ(node.sim("gpu all no-reset on").code, 0);
@@ -279,7 +279,7 @@ TEST(MigComponent, AsksAllGpusForAModeThatWaitsForOneReboot) {
   for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu).size(), 2U);
 }
 
-TEST(MigComponent, EnablesMigFirstWhereTheDriverTellsTheProfilesOnlyThen) {
+TEST(MigComponent, EnablesMigFirstForOlderDrivers) {
   const MigNode node("a100-80x1");
   ASSERT_EQ(node.plan("all-enabled").code, 2);
   ASSERT_EQ(node.sim("gpu 0 profiles-when-disabled off").code, 0);
@@ -313,13 +313,13 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
 }
 
 // Earlier a file of the user was overwritten, and removed with the component.
-TEST(MigComponent, WritesItsStateOverNothingElse) {
+TEST(MigComponent, NeverOverwritesOtherFiles) {
   const MigNode node("a100-80x1");
   node.host().put("etc/mine", "of somebody\n");
   node.section("config: all-1g.10gb, state_file: /etc/mine");
   const Ran ran = node.slipway({"apply"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("/etc/mine has something else than the state of the MIG layouts"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("/etc/mine contains something other than the state of the MIG layouts"));
   EXPECT_EQ(node.host().text("etc/mine"), "of somebody\n");
   node.section("config: all-1g.10gb, state_file: /run/labels, label_file: /run/labels");
   const Ran same = node.slipway({"plan"});
@@ -327,19 +327,19 @@ TEST(MigComponent, WritesItsStateOverNothingElse) {
   EXPECT_THAT(same.out + same.err, HasSubstr("name another file than `label_file`"));
 }
 
-TEST(MigComponent, SaysWhatToDoAboutAFileThatIsNotThere) {
+TEST(MigComponent, SaysWhatToDoAboutAFileThatIsMissing) {
   const MigNode node("a100-80x1");
   for (const char* key : {"file", "clients_file"}) {
     node.section(std::string("config: x, ") + key + ": /etc/none");
     const Ran ran = node.slipway({"plan"});
     EXPECT_EQ(ran.code, 1);
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("name a file that is there in the host's root, or put it there")) << key;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("name an existing file in the host's root, or create it")) << key;
   }
 }
 
 // Earlier another user's labels could choose the layout of all GPUs, another user's file the config, and another user's
 // link the place where root wrote the state.
-TEST(MigComponent, BelievesNoFileThatAnotherUserCouldHaveWritten) {
+TEST(MigComponent, RefusesAFileThatAnotherUserCouldHaveWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const MigNode node("a100-80x1");
   node.host().put("run/labels", "nvidia.com/mig.config=all-1g.10gb\n");
@@ -374,7 +374,7 @@ TEST(MigComponent, WritesItsStateInsideTheRoot) {
   EXPECT_FALSE(std::filesystem::exists("/run/mig-state-of-another-root"));
 }
 
-TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
+TEST(MigComponent, UsesTheConfigOfTheNodesLabelsAndReportsTheState) {
   const MigNode node("a100-80x2");
   const std::string keys = "config: \"\", label_file: /run/labels, state_file: /etc/features.d/mig, drain: wait";
   const auto state = [&] { return node.host().text("etc/features.d/mig"); };
@@ -411,7 +411,7 @@ TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
 }
 
 // The layout from before slipway, not from before the last config.
-TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
+TEST(MigComponent, RestoresTheFormerLayoutsWhenItIsRemoved) {
   const MigNode node("h100x2,mig=3g.40gb");
   node.section("config: all-balanced, on_remove: restore");
   ASSERT_EQ(node.slipway({"plan"}).code, 2);
@@ -447,7 +447,7 @@ TEST(MigComponent, IsNotForGpusWithoutMig) {
   EXPECT_THAT(ran.out, HasSubstr("mig: not-applicable: no GPU of this machine is capable of MIG")) << ran.err;
 }
 
-TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
+TEST(MigComponent, DefersTheGpusOfAnImageToItsBoot) {
   const testing::ScratchHost host;
   host.spec("    mig: {config: all-balanced}\n");
   const Ran plan = host.slipway({"plan"});
@@ -470,7 +470,7 @@ TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
 
 // The component owns no files there, so earlier it stayed in the generation, and the boot would have partitioned the
 // GPUs; status did not list it, and a removal did not find it.
-TEST(MigComponent, LeavesAnImageThatItsSpecDoesNotHaveItInAnyMore) {
+TEST(MigComponent, CanBeRemovedFromAnImage) {
   const testing::ScratchHost host;
   const auto applied = [&] {
     const Json status = Json::parse(host.slipway({"status", "-o", "json"}).out);

@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(MigDoctor, HasNothingToSayAfterAnApply) {
+TEST(MigDoctor, FindsNothingAfterAnApply) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-balanced").code, 0);
   const Ran ran = node.slipway({"doctor"});
@@ -54,7 +54,7 @@ TEST(MigDoctor, NamesAGpuThatIsLost) {
 }
 
 // Earlier the finding had the change of the last apply: "MIG disabled -> 7 x 1g.10gb".
-TEST(MigDoctor, TellsThatLayoutsDifferAndNotWhatTheLastApplyChanged) {
+TEST(MigDoctor, ReportsDifferentLayouts) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb").code, 0);
   ASSERT_EQ(node.sim("gpu 0 mig off").code, 0);
@@ -65,7 +65,7 @@ TEST(MigDoctor, TellsThatLayoutsDifferAndNotWhatTheLastApplyChanged) {
 }
 
 // Earlier it advised to plan, to apply and to reboot, of which only one helps.
-TEST(MigDoctor, SaysToRebootWhereTheChangeIsLeftToABoot) {
+TEST(MigDoctor, AdvisesARebootForADeferredChange) {
   const MigNode node("h100x2");
   node.section("config: all-balanced, drain: next-boot");
   ASSERT_EQ(node.slipway({"apply"}).code, 4);
@@ -76,7 +76,7 @@ TEST(MigDoctor, SaysToRebootWhereTheChangeIsLeftToABoot) {
   EXPECT_THAT(ran.out, Not(HasSubstr("slipway apply")));
 }
 
-TEST(MigDoctor, GoesByTheConfigThatALabelNames) {
+TEST(MigDoctor, UsesTheConfigThatALabelNames) {
   const MigNode node("h100x1");
   node.host().put("etc/labels", "nvidia.com/mig.config=all-7g.80gb\n");
   node.section("config: all-enabled, label_file: /etc/labels");
@@ -103,7 +103,7 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
 }
 
-TEST(MigDoctor, WarnsOfAGpuThatIsNotThereAndOfAConfigThatTakesNone) {
+TEST(MigDoctor, WarnsOfAMissingGpuAndOfAConfigWithoutGpus) {
   const MigNode node("h100x2");
   const auto config = [](const std::string& entries) {
     return "config: it, configs: {version: v1, mig-configs: {it: [" + entries + "]}}";
@@ -113,10 +113,10 @@ TEST(MigDoctor, WarnsOfAGpuThatIsNotThereAndOfAConfigThatTakesNone) {
   EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("warning  mig.config: "));
   EXPECT_THAT(node.slipway({"doctor"}).out, HasSubstr("there is no GPU 11, since this machine has 2"));
   node.section(config("{devices: all, device-filter: \"0x20B210DE\", mig-enabled: false}"));
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("no entry of this config takes a GPU of this machine"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("no entry of this config selects a GPU of this machine"));
   ASSERT_EQ(node.slipway({"apply"}).code, 0);
   const Ran none = node.slipway({"verify"});
-  EXPECT_THAT(none.out, HasSubstr("its device filters are for others than 0x233010DE"));
+  EXPECT_THAT(none.out, HasSubstr("none of its device filters matches 0x233010DE"));
   EXPECT_THAT(none.out, Not(HasSubstr("0 GPUs have")));
 }
 
@@ -139,7 +139,7 @@ TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
 }
 
 // Earlier the policy next-boot and `slipway apply` were advised side by side.
-TEST(MigDoctor, LeavesUsersAloneWhereTheChangeIsLeftToABoot) {
+TEST(MigDoctor, IgnoresUsersForADeferredChange) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
@@ -148,7 +148,7 @@ TEST(MigDoctor, LeavesUsersAloneWhereTheChangeIsLeftToABoot) {
 }
 
 // Only the state file differed, but earlier verify reported different layouts.
-TEST(MigDoctor, DoesNotTakeTheStateOfAFailedApplyForAnotherLayout) {
+TEST(MigDoctor, DoesNotReportAFailedApplyAsAnotherLayout) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb, state_file: /etc/features.d/mig").code, 0);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
@@ -158,7 +158,7 @@ TEST(MigDoctor, DoesNotTakeTheStateOfAFailedApplyForAnotherLayout) {
 }
 
 // Earlier the mistake was reported in the generated configs, or the label was taken for a missing one.
-TEST(MigLabels, ThatAreWrongAreNamed) {
+TEST(MigLabels, ThatAreInvalidAreNamed) {
   const MigNode node("h100x1");
   node.section("config: all-1g.10gb, label_file: /etc/labels");
   node.host().put("etc/labels", "nvidia.com/mig.config=all-9g.10gb\n");
@@ -172,7 +172,7 @@ TEST(MigLabels, ThatAreWrongAreNamed) {
   EXPECT_THAT(misspelt.out + misspelt.err, HasSubstr("'nvidia.com/mig-config' is not the label that names the config"));
 }
 
-TEST(MigFiles, OfTheSpecThatAreNotThereOrAFolderAreNamedWithTheirKey) {
+TEST(MigFiles, ThatAreMissingOrAFolderAreNamedWithTheirKey) {
   const MigNode node("h100x1");
   for (const auto& [keys, key] : {std::pair("file: /etc/none.yaml", "file"),
                                   {"clients_file: /etc/none.yaml", "clients_file"},
@@ -195,7 +195,7 @@ class MigOtherManager : public ::testing::Test {
   const MigNode node_{"h100x1"};
 };
 
-TEST_F(MigOtherManager, HasTheGpusWhereTheSpecYields) {
+TEST_F(MigOtherManager, ManagesTheGpusWhereTheSpecYields) {
   node_.section("config: all-1g.10gb, other_manager: yield");
   const Ran plan = node_.slipway({"plan"});
   EXPECT_THAT(plan.out, HasSubstr("nvidia-mig-manager.service is enabled, and the GPUs are left to it"));
@@ -246,7 +246,7 @@ class NamedChild {
 TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
   const MigNode node("h100x1");
   const NamedChild manager;
-  ASSERT_TRUE(slipway::testing::comes_true([&] { return manager.is_ready(); }));
+  ASSERT_TRUE(slipway::testing::becomes_true([&] { return manager.is_ready(); }));
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   ASSERT_EQ(node.sim("process attach 0 " + manager.pid() + " 0 compute x").code, 0);
   if (!NamedChild::counts()) {
@@ -268,13 +268,13 @@ TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
   EXPECT_THAT(node.slipway({"doctor", "-f", spec}).out, HasSubstr("fail  mig.other-manager: NVIDIA's MIG manager"));
   node.section("config: all-1g.10gb, other_manager: yield");
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is there, and the GPUs are left to it"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is present, and the GPUs are left to it"));
   EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("not-exercised  mig.layout: NVIDIA's MIG manager"));
   EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.other-manager")));
   EXPECT_THAT(node.instances(), ::testing::ElementsAre("off"));
 }
 
-TEST_F(MigOtherManager, IsMaskedForAsLongAsSlipwayDoesItsWork) {
+TEST_F(MigOtherManager, IsMaskedWhileSlipwayReplacesIt) {
   node_.section("config: all-1g.10gb, other_manager: take-over");
   const Ran ran = node_.slipway({"apply"});
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
@@ -288,7 +288,7 @@ TEST_F(MigOtherManager, IsMaskedForAsLongAsSlipwayDoesItsWork) {
   EXPECT_THAT(node_.slipway({"doctor"}).out, HasSubstr("fail  mig.other-manager"));
 }
 
-TEST_F(MigOtherManager, LeavesAClientsFileThatCounts) {
+TEST_F(MigOtherManager, KeepsAUsedClientsFile) {
   node_.section("config: all-1g.10gb, clients_file: /etc/clients.yaml");
   const Ran missing = node_.slipway({"apply"});
   EXPECT_EQ(missing.code, 1);

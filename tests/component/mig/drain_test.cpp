@@ -5,9 +5,9 @@
 namespace slipway {
 namespace {
 
+using slipway::testing::becomes_true;
 using slipway::testing::Beside;
 using slipway::testing::Child;
-using slipway::testing::comes_true;
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
 using ::testing::AllOf;
@@ -34,7 +34,7 @@ class MigDrain : public ::testing::Test {
   const MigNode node_{"h100x1,mig=1g.10gb"};
 };
 
-TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
+TEST_F(MigDrain, FailsFastAndNamesTheHolders) {
   Child job;
   attach(job);
   const Ran ran = node_.apply("all-7g.80gb");
@@ -51,7 +51,7 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
 }
 
 // Earlier only the first GPU was named.
-TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
+TEST(MigDrains, FailWithTheHoldersOfEachGpu) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
@@ -62,7 +62,7 @@ TEST(MigDrains, FailWithWhoHoldsEachOfTheGpus) {
               AllOf(HasSubstr("trainer (pid 4711"), HasSubstr("held:  GPU 2 (0000:3a:00.0): other (pid 4712")));
 }
 
-TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
+TEST_F(MigDrain, NamesTheHoldersInThePlan) {
   Child job;
   attach(job);
   for (const auto& [drain, then] :
@@ -80,7 +80,7 @@ TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
   EXPECT_THAT(node_.plan("all-7g.80gb").out, Not(HasSubstr("is held by")));
 }
 
-TEST_F(MigDrain, WaitsWithTheHoldersAndSaysSinceWhen) {
+TEST_F(MigDrain, WaitsAndNamesTheHoldersAndTheTime) {
   Child job;
   attach(job);
   const Ran first = apply("{policy: wait, deadline: 24h}");
@@ -117,12 +117,12 @@ TEST_F(MigDrain, FailsOncePastTheDeadline) {
   expect_nothing_changed();
 }
 
-TEST_F(MigDrain, GoesOnByItselfOnceTheGpuIsIdle) {
+TEST_F(MigDrain, ContinuesByItselfOnceTheGpuIsIdle) {
   Child job;
   attach(job);
   node_.section("config: all-7g.80gb, drain: when-idle");
   const pid_t apply = node_.host().start({"apply", "--wait", "--sim", "h100x1,mig=1g.10gb"});
-  EXPECT_TRUE(comes_true([&] { return node_.host().error_text().find("slipway waits until") != std::string::npos; }))
+  EXPECT_TRUE(becomes_true([&] { return node_.host().error_text().find("slipway waits until") != std::string::npos; }))
       << node_.host().error_text();
   expect_nothing_changed();
   job.end();
@@ -164,7 +164,7 @@ TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
   const Ran ran = node_.slipway({"apply"});
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("(pid " + watcher.pid()), HasSubstr("it only has the device open"),
-                                       HasSubstr("end what is left by hand")));
+                                       HasSubstr("end the remaining processes by hand")));
   EXPECT_TRUE(watcher.runs());
   expect_nothing_changed();
 }
@@ -179,7 +179,7 @@ TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
   expect_nothing_changed();
 }
 
-TEST_F(MigDrain, LeavesTheChangeToTheNextBoot) {
+TEST_F(MigDrain, DefersTheChangeToTheNextBoot) {
   const Ran ran = apply("next-boot");
   EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is changed at the next boot"));
@@ -211,7 +211,7 @@ class MigDrainOfSeveral : public ::testing::Test {
   const MigNode node_{"h100x2,mig=1g.10gb"};
 };
 
-TEST_F(MigDrainOfSeveral, EndsNobodyUnlessEveryGpuCanBeCleared) {
+TEST_F(MigDrainOfSeveral, EndsNoProcessUnlessEveryGpuCanBeCleared) {
   const Child job;
   const Child stranger;
   ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer 9 0").code, 0);
@@ -231,8 +231,8 @@ TEST_F(MigDrainOfSeveral, ChangesFreeGpusFirstAndSaysWhichWait) {
     node_.section("config: all-7g.80gb, drain: {policy: wait, deadline: " + deadline + "}");
   };
   section("24h");
-  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and nothing takes that back"));
-  const std::string settled = "GPU 1 has its layout, which nothing takes back";
+  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and stays changed"));
+  const std::string settled = "GPU 1 has its layout, which cannot be undone";
   const Ran ran = node_.slipway({"apply"});
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("GPU 0 (0000:18:00.0) is in use"), HasSubstr(settled)));
@@ -302,14 +302,14 @@ TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   const auto has_label = [&](const std::string& label) {
     return host.text("etc/kubernetes/node-feature-discovery/features.d/gfd").find(label) != std::string::npos;
   };
-  ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
-  ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
+  ASSERT_TRUE(becomes_true([&] { return devices() == 7; })) << plugin.errors();
+  ASSERT_TRUE(becomes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
   spec("all-3g.40gb");
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned anew once mig has changed the devices"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned again once mig has changed the devices"));
   const Ran ran = node.slipway({"apply", "--only", "mig"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();
-  EXPECT_TRUE(comes_true([&] { return has_label("MIG-3g.40gb"); })) << labels.errors();
+  EXPECT_TRUE(becomes_true([&] { return devices() == 2; })) << plugin.errors();
+  EXPECT_TRUE(becomes_true([&] { return has_label("MIG-3g.40gb"); })) << labels.errors();
   EXPECT_TRUE(plugin.runs());
   EXPECT_TRUE(labels.runs());
 }

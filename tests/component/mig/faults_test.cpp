@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
+TEST(MigFaults, RestoreTheFormerLayoutWhenAnInstanceCannotBeCreated) {
   const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   const auto before = node.instances();
@@ -21,13 +21,13 @@ TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr("create 7g.80gb at 0"));
   EXPECT_THAT(ran.out + ran.err, HasSubstr("NVML_ERROR_INSUFFICIENT_RESOURCES, 23"));
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("is again what it was: 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("has its former layout again: 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb"));
   EXPECT_EQ(node.instances(), before);
   EXPECT_EQ(node.slipway({"apply"}).code, 0) << "it works once the fault is gone";
   EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
 }
 
-TEST(MigFaults, PutTheModeBackToo) {
+TEST(MigFaults, RestoreTheModeToo) {
   for (const char* profile : {"a100-80x1", "h100x1"}) {
     const MigNode node(profile);
     ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -37,7 +37,7 @@ TEST(MigFaults, PutTheModeBackToo) {
   }
 }
 
-TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
+TEST(MigFaults, RestoreDestroyedInstancesWhenAnotherIsInUse) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   const auto before = node.instances();
@@ -51,7 +51,7 @@ TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
   }
 }
 
-TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {
+TEST(MigFaults, RestoreTheFormerLayoutsOfGpusBeforeAFailedOne) {
   const MigNode node("h100x3,mig=3g.40gb/1g.10gb");
   ASSERT_EQ(node.plan("all-balanced").code, 2);
   const auto before = node.instances(0);
@@ -63,17 +63,17 @@ TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {
   for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu).size(), 4U) << gpu;
 }
 
-TEST(MigFaults, TellWhatCouldNotBePutBack) {
+TEST(MigFaults, ReportLayoutsThatCouldNotBeRestored) {
   const MigNode node("h100x1,mig=3g.40gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("gpu 0 create-fails 1000").code, 0);
   const Ran ran = node.apply("all-7g.80gb");
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be put back"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be restored"));
 }
 
 // Earlier one lost GPU failed the plan of all, so that after a reboot no GPU had instances.
-TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
+TEST(MigFaults, OfALostGpuDoNotAffectOtherGpus) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
@@ -97,7 +97,7 @@ TEST(MigFaults, OfALostGpuLeaveTheOthersTheirLayouts) {
 }
 
 // The manager of a GPU is found by its address, which earlier was known too late.
-TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
+TEST(MigFaults, OfALostGpuAreIgnoredWhereAnotherComponentManagesIt) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb, managers: {0000:3a:00.0: dra}").code, 2);
   ASSERT_EQ(node.sim("gpu 2 lost").code, 0);
@@ -106,7 +106,7 @@ TEST(MigFaults, OfALostGpuAreNoneWhereSomebodyElseManagesIt) {
   EXPECT_EQ(node.slipway({"verify"}).code, 0);
 }
 
-TEST(MigFaults, OfALostGpuAreNoneWhereTheConfigDoesNotTakeIt) {
+TEST(MigFaults, OfALostGpuAreIgnoredWhereTheConfigDoesNotSelectIt) {
   const MigNode node("h100x4");
   const std::string config =
       "it, configs: {version: v1, mig-configs: {it: [{devices: [0], mig-enabled: true, mig-devices: {7g.80gb: 1}}]}}";

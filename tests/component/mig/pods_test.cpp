@@ -10,8 +10,8 @@
 namespace slipway {
 namespace {
 
+using slipway::testing::becomes_true;
 using slipway::testing::Child;
-using slipway::testing::comes_true;
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
 using slipway::testing::spawn;
@@ -31,7 +31,7 @@ class Kubelet {
     const std::string out = node.host().folder().at("kubelet").string();
     given.insert(given.begin(), {SLIPWAY_KUBELET_PODS, socket_});
     pid_ = spawn({.words = std::move(given), .out = out});
-    EXPECT_TRUE(comes_true([&] { return text_of(out) == "serving\n"; }));
+    EXPECT_TRUE(becomes_true([&] { return text_of(out) == "serving\n"; }));
   }
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
@@ -105,7 +105,7 @@ class MigPods : public ::testing::Test {
   const MigNode node_{"h100x1,mig=1g.10gb"};
 };
 
-TEST_F(MigPods, HoldWhatKubeletGaveThem) {
+TEST_F(MigPods, HoldTheirAllocatedDevices) {
   Kubelet kubelet(node_, train());
   const std::string holder =
       "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 2";
@@ -122,7 +122,7 @@ TEST_F(MigPods, HoldWhatKubeletGaveThem) {
 
 // kubelet's pod resources API leaves init containers out: earlier an apply changed a GPU used by one, which kept its
 // node open.
-TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
+TEST_F(MigPods, HoldTheDevicesOfInitContainersAsWell) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   const std::string shown = node.gpus();
@@ -155,7 +155,7 @@ TEST_F(MigPods, HoldWhatAnInitContainerWasGivenAsWell) {
   EXPECT_EQ(node.instances().size(), 7U);
 }
 
-TEST_F(MigPods, AreWaitedForAndNamedMeanwhile) {
+TEST_F(MigPods, AreNamedWhileTheApplyWaits) {
   Kubelet kubelet(node_, train());
   EXPECT_EQ(apply(", drain: {policy: wait, deadline: 24h}").code, 3);
   EXPECT_THAT(node_.host().slipway({"status"}).out, HasSubstr("pod team-a/train-0, container trainer"));
@@ -167,7 +167,7 @@ TEST_F(MigPods, AreWaitedForAndNamedMeanwhile) {
   expect_changed();
 }
 
-TEST_F(MigPods, CannotBeTerminatedSoThatNobodyIs) {
+TEST_F(MigPods, CannotBeTerminatedSoNoProcessIs) {
   const Kubelet kubelet(node_, train());
   Child job;
   EXPECT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute player 10 0").code, 0);
@@ -175,12 +175,12 @@ TEST_F(MigPods, CannotBeTerminatedSoThatNobodyIs) {
   const Ran ran = apply(", drain: {policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err,
-              AllOf(HasSubstr("it has no process that could be ended"), HasSubstr("kubectl delete pod -n team-a")));
+              AllOf(HasSubstr("it is a pod without a known process"), HasSubstr("kubectl delete pod -n team-a")));
   EXPECT_TRUE(job.runs());
   expect_nothing_changed();
 }
 
-TEST_F(MigPods, OnInstancesThatStayAreInNobodysWay) {
+TEST_F(MigPods, OnInstancesThatStayDoNotBlockTheChange) {
   const Kubelet kubelet(node_, {"team-a/idle/c", "nvidia.com/mig-1g.10gb", "MIG-" + uuid() + "/7/0"});
   node_.section(
       "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, "
@@ -190,7 +190,7 @@ TEST_F(MigPods, OnInstancesThatStayAreInNobodysWay) {
   EXPECT_THAT(node_.instances(), ElementsAre("1g.10gb at 0:1", "1g.10gb at 1:1", "2g.20gb at 2:2", "3g.40gb at 4:4"));
 }
 
-TEST_F(MigPods, OfAWholeGpuAreInTheWayOfItsMode) {
+TEST_F(MigPods, OfAWholeGpuBlockAChangeOfItsMode) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   const std::string shown = node.gpus();
@@ -206,18 +206,18 @@ TEST_F(MigPods, OfAWholeGpuAreInTheWayOfItsMode) {
   EXPECT_EQ(node.instances().size(), 7U);
 }
 
-TEST_F(MigPods, AreNotAskedForWhereTheSpecSaysSo) {
+TEST_F(MigPods, AreIgnoredOnRequest) {
   const Kubelet kubelet(node_, train());
   EXPECT_EQ(apply(", kubelet_socket: ''").code, 0);
   expect_changed();
 }
 
-TEST_F(MigPods, ThatKubeletDoesNotTellOfMayHaveEverything) {
+TEST_F(MigPods, ThatKubeletHidesMayHaveAnyDevice) {
   const Mute mute(node_);
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err,
-              AllOf(HasSubstr("a pod, perhaps, on GPU 0"), HasSubstr("kubelet does not say which pods have it"),
+              AllOf(HasSubstr("a pod, perhaps, on GPU 0"), HasSubstr("kubelet does not report which pods have it"),
                     HasSubstr("/var/lib/kubelet/pod-resources/kubelet.sock"), HasSubstr("systemctl status kubelet"),
                     HasSubstr("kubelet_socket: \"\""), HasSubstr("--kubelet-socket= of the tools")));
   EXPECT_EQ(apply(", drain: when-idle").code, 3);
@@ -227,7 +227,7 @@ TEST_F(MigPods, ThatKubeletDoesNotTellOfMayHaveEverything) {
   expect_changed();
 }
 
-TEST_F(MigPods, ThatKubeletDoesNotTellOfKeepARemovalFromItsEnd) {
+TEST_F(MigPods, ThatKubeletHidesBlockARemoval) {
   ASSERT_EQ(apply(", on_remove: disable").code, 0);
   const Mute mute(node_);
   const Ran ran = node_.slipway({"remove", "mig"});
@@ -236,7 +236,7 @@ TEST_F(MigPods, ThatKubeletDoesNotTellOfKeepARemovalFromItsEnd) {
                                        HasSubstr("spec.components.mig.on_remove"), Not(HasSubstr("drain policy"))));
 }
 
-TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
+TEST_F(MigPods, AreReadFromTheCheckpointWithoutKubelet) {
   { const Mute gone(node_); }
   const auto checkpoint = [&](const std::string& text) {
     node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);
@@ -257,7 +257,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
 }
 
 // Earlier, with its socket moved away, kubelet counted as missing and its pods as ended.
-TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
+TEST_F(MigPods, AreReadFromTheCheckpointWithoutASocket) {
   const auto checkpoint = [&](const std::string& text) {
     node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);
   };
@@ -278,7 +278,7 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
 }
 
 // A driver that does not report instances lists all processes without one.
-TEST_F(MigPods, LikeProcessesWithoutAnInstanceMayBeOnAnyOfThem) {
+TEST_F(MigPods, WithoutAnInstanceMayUseAnyInstance) {
   Child job;
   ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer").code, 0);
   const Ran ran = apply("");

@@ -27,7 +27,7 @@ struct Removal {
 
 class MigRemoval : public ::testing::TestWithParam<Removal> {};
 
-TEST_P(MigRemoval, LeavesFilesAndUnitsAsTheyWereAndTheGpusAsAskedFor) {
+TEST_P(MigRemoval, RestoresFilesAndUnitsAndFollowsOnRemove) {
   const MigNode node("h100x2,mig=3g.40gb");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   node.host().put("etc/systemd/system/other.service", "[Unit]\nDescription=another's\n");
@@ -102,7 +102,7 @@ TEST(MigStays, WhileTheDriverIsNotLoaded) {
 }
 
 // Earlier the boot unit was removed first, so that no boot created the remaining instances; verify passed.
-TEST(MigRemovals, ThatFailLeaveTheBootUnitAndSayHowToGoOn) {
+TEST(MigRemovals, ThatFailKeepTheBootUnitAndHaveARemedy) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-1g.10gb, on_remove: disable").code, 0);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);

@@ -26,7 +26,7 @@ TEST_F(MigShow, DrawsEqualGpusOnce) {
   EXPECT_EQ(ran.output.find("GPU ", 4), std::string::npos) << ran.output;
 }
 
-TEST_F(MigShow, DrawsAlikeInEveryLocaleWithItsOwnCharacters) {
+TEST_F(MigShow, DrawsInEveryLocaleWithItsCharacters) {
   make("h100x1,mig=1g.10gb");
   machine_ += "LC_ALL=C ";
   const std::string plain = mig("show").output;
@@ -47,7 +47,7 @@ TEST_F(MigShow, HasColoursOnATerminalThatShowsThem) {
   EXPECT_THAT(run(machine_ + "NO_COLOR= TERM=dumb " + terminal).output, Not(HasSubstr("\033")));
 }
 
-TEST_F(MigShow, NamesWhatUsesAnInstance) {
+TEST_F(MigShow, NamesTheUsersOfAnInstance) {
   make("h100x2,mig=1g.10gb");
   ASSERT_EQ(sim("process add 1 4711 10 compute trainer 13 0").status, 0);
   const Ran ran = mig("show");
@@ -59,7 +59,7 @@ TEST_F(MigShow, NamesWhatUsesAnInstance) {
   EXPECT_EQ(shown["holders"], Json::array());
 }
 
-TEST_F(MigShow, NamesWhatUsesAWholeGpu) {
+TEST_F(MigShow, NamesTheUsersOfAWholeGpu) {
   make("h100x1");
   ASSERT_EQ(sim("process add 0 4711 10 compute trainer").status, 0);
   const Ran ran = mig("show");
@@ -94,7 +94,7 @@ TEST_F(MigShow, DrawsEveryKindOfMachine) {
   }
 }
 
-TEST_F(MigShow, DrawsAPictureThatNeedsNoOtherFile) {
+TEST_F(MigShow, DrawsASelfContainedPicture) {
   make("mixedx4");
   const Ran ran = mig("show -o svg");
   EXPECT_EQ(ran.status, 0) << ran.errors;

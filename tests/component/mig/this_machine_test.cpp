@@ -71,7 +71,7 @@ class MigOnAnotherMachine : public MigMachine {
 
 // Earlier `slipway mig apply --sim` asked this machine's kubelet for users of the simulated GPUs, and made this
 // machine's services release their own.
-TEST_F(MigOnAnotherMachine, TakesNothingOfThisMachineForThatOfTheSimulatedOne) {
+TEST_F(MigOnAnotherMachine, IgnoresThisMachinesFiles) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounts need root";
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}");
   const Ran simulated = beside(SLIPWAY_PROGRAM " mig apply --sim h100x2 -f " + file);
@@ -93,7 +93,7 @@ TEST_F(MigOnAnotherMachine, AsksTheKubeletOfItsOwnRoot) {
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}");
   const Ran ran = run(SLIPWAY_PROGRAM " mig apply --sim h100x2 --root " + folder_.at("root") + " -f " + file);
   EXPECT_EQ(ran.status, 1) << ran.output;
-  EXPECT_THAT(ran.errors, ::testing::HasSubstr("kubelet does not say which pods have it"));
+  EXPECT_THAT(ran.errors, ::testing::HasSubstr("kubelet does not report which pods have it"));
   EXPECT_GT(own.came(), 0);
 }
 

@@ -33,7 +33,7 @@ TEST_F(MigTools, ApplyAssertAndExportAgree) {
   }
 }
 
-TEST_F(MigTools, ExportPrintsWhatTheGpusAre) {
+TEST_F(MigTools, ExportPrintsTheLayoutsOfTheGpus) {
   make("a100-80x2,mig=3g.40gb/2g.20gb/1g.10gb");
   EXPECT_EQ(mig("export").output,
             "version: v1\nmig-configs:\n  current:\n  - devices: all\n    mig-enabled: true\n    mig-devices:\n"
@@ -80,7 +80,7 @@ TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   EXPECT_EQ(piped.status, 0) << "a FIFO: " << piped.errors;
 }
 
-TEST_F(MigTools, GoOnWithoutALostGpuAndNameIt) {
+TEST_F(MigTools, SkipALostGpuAndNameIt) {
   make("h100x3");
   ASSERT_EQ(sim("gpu 1 lost").status, 0);
   const std::string file = config("devices: [0, 2], mig-enabled: true, mig-devices: {7g.80gb: 1}");
@@ -110,7 +110,7 @@ TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
   EXPECT_THAT(ran.errors, HasSubstr("there is no GPU on this machine"));
 }
 
-TEST_F(MigTools, AssertSaysWhatDiffers) {
+TEST_F(MigTools, AssertReportsDifferences) {
   make("h100x2");
   const Ran ran = mig("assert -f " + config("devices: [1], mig-enabled: true, mig-devices: {7g.80gb: 1}"));
   EXPECT_EQ(ran.status, 1);
@@ -140,7 +140,7 @@ TEST_F(MigTools, ModeOnlyChangesNoInstances) {
   EXPECT_THAT(mig("export").output, HasSubstr("3g.40gb: 2")) << "that GPU had the right mode";
 }
 
-TEST_F(MigTools, SkipResetIsContentWithAModeThatWaitsForOne) {
+TEST_F(MigTools, SkipResetAcceptsAPendingMode) {
   make("a100-80x1");
   ASSERT_EQ(sim("gpu 0 no-reset on").status, 0);
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {7g.80gb: 1}");
@@ -265,8 +265,8 @@ TEST_F(MigTools, PutTheFormerLayoutBackWhenTheNewOneFails) {
   ASSERT_EQ(sim("gpu 1 create-fails 1").status, 0);
   const Ran ran = mig("apply -f " + config("devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}"));
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.errors, HasSubstr("GPU 0 (0000:18:00.0) is again what it was: 2 x 3g.40gb"));
-  EXPECT_THAT(ran.errors, HasSubstr("GPU 1 (0000:2a:00.0) is again what it was: 2 x 3g.40gb"));
+  EXPECT_THAT(ran.errors, HasSubstr("GPU 0 (0000:18:00.0) has its former layout again: 2 x 3g.40gb"));
+  EXPECT_THAT(ran.errors, HasSubstr("GPU 1 (0000:2a:00.0) has its former layout again: 2 x 3g.40gb"));
   EXPECT_THAT(mig("export").output,
               HasSubstr("devices: all\n    mig-enabled: true\n    mig-devices:\n      3g.40gb: 2"));
 }
@@ -280,7 +280,7 @@ TEST_F(MigTools, CompareByMeaning) {
   EXPECT_THAT(sim("calls").output, ::testing::Not(HasSubstr("Destroy")));
 }
 
-TEST_F(MigTools, AssertAsTheyApplyOnAMachineWithAGpuThatHasNoMig) {
+TEST_F(MigTools, AssertIgnoresAGpuWithoutMig) {
   make("mixedx4");
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {7g.40gb: 1}");
   const Ran applied = mig("apply -f " + file);
@@ -292,7 +292,7 @@ TEST_F(MigTools, AssertAsTheyApplyOnAMachineWithAGpuThatHasNoMig) {
   EXPECT_THAT(named.errors, HasSubstr("is not capable of MIG"));
 }
 
-TEST_F(MigTools, NameWhatUsesAGpuAndDestroyNothing) {
+TEST_F(MigTools, NameTheUsersOfAGpuAndDestroyNothing) {
   make("h100x1,mig=1g.10gb");
   ASSERT_EQ(sim("process add 0 4711 10 compute trainer 13 0").status, 0);
   const Ran ran = mig("apply -f " + config("devices: all, mig-enabled: true, mig-devices: {7g.80gb: 1}"));
@@ -315,7 +315,7 @@ std::vector<std::pair<std::string, int>> calls_in(const std::string& shown) {
 }
 
 // With instances that change, and with a mode that changes.
-TEST_F(MigTools, LeaveTheFormerLayoutOrTheNewOneWhateverCallFails) {
+TEST_F(MigTools, LeaveOneOfBothLayoutsWhenAnyCallFails) {
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 1, 2g.20gb: 1}");
   for (const std::string profile : {"h100x1,mig=3g.40gb/1g.10gb/1g.10gb", "a100-80x1"}) {
     make(profile);

@@ -70,14 +70,14 @@ TEST(PluginCheck, RefusesARootWhoseFoldersAreNestedTooDeep) {
 }
 
 // Debian's packages also leave groups behind: files may belong to them.
-TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
+TEST(PluginCheck, AllowsGroupsThatRemain) {
   const Report report = check("makes-groups");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
 // Earlier groups were created only at the end of an apply, after later actions had failed.
-TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
+TEST(PluginCheck, AllowsAGroupOfAnEarlierComponent) {
   Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
   for (const char* name : {"plugin.fresh-host", "plugin.second-run", "plugin.killed", "plugin.offline-root"})
     EXPECT_TRUE(report.passed.contains(name)) << name << ::testing::PrintToString(report.failed);
@@ -85,14 +85,14 @@ TEST(PluginCheck, LetsAFileBelongToAGroupThatAComponentBeforeItMakes) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
+TEST(PluginCheck, NamesTheVariableOfASecret) {
   const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
   EXPECT_EQ(report.code, 1);
   EXPECT_THAT(report.failed.at("plugin.plan"),
-              HasSubstr("token is to be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
+              HasSubstr("token should be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
 }
 
-TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
+TEST(PluginCheck, AllowsASecretThroughTheHost) {
   const slipway::testing::TempDir folder;
   folder.file("token", "hunter2\n");
   std::filesystem::permissions(folder.at("token"), std::filesystem::perms(0600));
@@ -102,7 +102,7 @@ TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-TEST(PluginCheck, CountsAVariableThatASecretNamesAsReadThroughTheHost) {
+TEST(PluginCheck, AllowsAVariableOfASecret) {
   ::setenv("FAULTY_TOKEN", "hunter2", 1);
   const Report report = check_spec("    faulty: {fault: reads-a-secret, token: {env: FAULTY_TOKEN}}\n");
   ::unsetenv("FAULTY_TOKEN");
@@ -141,20 +141,20 @@ TEST(PluginCheck, NamesACustomActionThatCannotBeCarriedOut) {
   EXPECT_FALSE(check_spec("    lame: {}\n").failed.contains("plugin.custom"));
 }
 
-TEST(PluginCheck, WarnsOfAnOrderBehindNobody) {
+TEST(PluginCheck, WarnsOfAnOrderAfterAnUnknownComponent) {
   const Report report = check("none");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.warned.at("plugin.order"), HasSubstr("lame comes after 'nobody'"));
 }
 
 // Earlier a failed plan was reported in full for each of the machines.
-TEST(PluginCheck, TellsEachCauseOnce) {
+TEST(PluginCheck, ReportsEachCauseOnce) {
   const Report report = check("undeclared-key");
   std::size_t told = 0;
   for (const auto& [name, text] : report.failed)
     told += text.find("the spec's key 'mod'") != std::string::npos ? 1U : 0U;
   EXPECT_EQ(told, 1U);
-  EXPECT_THAT(report.failed.at("plugin.offline-root"), HasSubstr("for the reason that plugin.plan has"));
+  EXPECT_THAT(report.failed.at("plugin.offline-root"), HasSubstr("for the same reason as plugin.plan"));
 }
 
 TEST(PluginCheck, LeavesNothingBehind) {
@@ -169,7 +169,7 @@ TEST(PluginCheck, LeavesNothingBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
-TEST(PluginCheck, RefusesWhatIsNoPlugin) {
+TEST(PluginCheck, RefusesAFileThatIsNotAPlugin) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", "/etc/passwd"});
   EXPECT_EQ(ran.code, 1);
@@ -185,7 +185,7 @@ struct Fault {
 
 class PluginCheckOf : public ::testing::TestWithParam<Fault> {};
 
-TEST_P(PluginCheckOf, SaysWhatIsWrong) {
+TEST_P(PluginCheckOf, ReportsTheFault) {
   const Fault& fault = GetParam();
   const Report report = check(fault.name);
   EXPECT_EQ(report.code, 1);
@@ -200,8 +200,8 @@ constexpr Fault kFaults[] = {
     {"other-facts-each-time", "plugin.detect", "faulty: random"},
     {"reads-the-environment", "plugin.plan",
      "depends on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
-    {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
-    {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
+    {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, but the manifest does not have it"},
+    {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a string there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
     {"custom-without-calls", "plugin.plan",
      "the plugin of faulty plans the custom action 'act' but cannot carry it out"},
@@ -217,7 +217,7 @@ constexpr Fault kFaults[] = {
     {"needs-a-kernel", "plugin.offline-root", "there is no kernel"}};
 INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
 
-TEST(PluginNew, WritesAllOfAPluginOnce) {
+TEST(PluginNew, WritesACompletePluginOnce) {
   const ScratchHost host;
   const std::string folder = host.folder().at("acme");
   const Ran first = host.slipway({"plugin", "new", "acme-limits", "--to", folder});
@@ -230,10 +230,10 @@ TEST(PluginNew, WritesAllOfAPluginOnce) {
   }
   const Ran second = host.slipway({"plugin", "new", "acme-limits", "--to", folder});
   EXPECT_EQ(second.code, 1);
-  EXPECT_THAT(second.err, HasSubstr("is there already"));
+  EXPECT_THAT(second.err, HasSubstr("already exists"));
 }
 
-TEST(PluginNew, RefusesNamesThatNoComponentMayHave) {
+TEST(PluginNew, RefusesInvalidNames) {
   const ScratchHost host;
   for (const char* name :
        {"Acme", "9lives", "acme_limits", "a/b", "..", "acme-", "", "a2345678901234567890123456789012345678901"}) {

@@ -84,7 +84,7 @@ Ran claim_the_drivers_file(const std::string& further) {
 }
 
 // Earlier it printed "Nothing is wrong with it", and a host with the plugin lost its driver.
-TEST(OwnPluginsCheck, FindsThatAStrangersPluginClaimsAFileOfTheDriver) {
+TEST(OwnPluginsCheck, FindsAForeignPluginThatClaimsAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file(kDriver);
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   const std::string text = std::regex_replace(ran.out, std::regex("\\s+"), " ");
@@ -94,22 +94,22 @@ TEST(OwnPluginsCheck, FindsThatAStrangersPluginClaimsAFileOfTheDriver) {
 }
 
 // Without packages the driver has no plan.
-TEST(OwnPluginsCheck, WarnsThatAStrangersPluginMayClaimAFileOfTheDriver) {
+TEST(OwnPluginsCheck, WarnsOfAForeignPluginThatMayClaimAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file("");
   const std::string text = std::regex_replace(ran.out, std::regex("\\s+"), " ");
   EXPECT_THAT(text, HasSubstr("/driver.so has /etc/modprobe.d/slipway-nvidia.conf in it, which your plugin claims"));
 }
 
-TEST(OwnPluginsCheck, SaysSoWhenItTriedNothing) {
+TEST(OwnPluginsCheck, ReportsThatItTriedNothing) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/toolkit.so", "--sim", "h100x8"});
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so nothing of it is tried"));
+  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tried"));
   EXPECT_THAT(ran.out, HasSubstr("--root DIR"));
   EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with it")));
 }
 
-TEST(OwnPluginsCheck, RefusesARootThatIsNotThere) {
+TEST(OwnPluginsCheck, RefusesARootThatIsMissing) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/gfd.so", "--root", "/nowhere/at/all"});
   EXPECT_EQ(ran.code, 1) << ran.out;

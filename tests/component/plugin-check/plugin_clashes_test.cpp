@@ -30,11 +30,11 @@ TEST(PluginCheckBeside, NamesAUnitThatAnotherPluginClaims) {
   EXPECT_THAT(report.failed.at("plugin.beside"), HasSubstr("neighbour.service"));
 }
 
-TEST(PluginCheckBeside, FindsAFileBelowAFileOfAnothers) {
+TEST(PluginCheckBeside, FindsAFileBelowAnotherComponentsFile) {
   EXPECT_THAT(beside("/etc/neighbour.conf/below").failed.at("plugin.beside"), HasSubstr("/etc/neighbour.conf"));
 }
 
-TEST(PluginCheckBeside, PassesWhereNothingIsClaimedTwiceAndSaysWhatCouldNotBePlanned) {
+TEST(PluginCheckBeside, PassesWithoutAClashAndNamesUnplannedComponents) {
   const CheckReport report = beside("/etc/of/its/own");
   EXPECT_EQ(report.code, 0) << ::testing::PrintToString(report.failed);
   EXPECT_THAT(report.passed.at("plugin.beside"), HasSubstr("nothing that it claims is claimed by "));
@@ -42,7 +42,7 @@ TEST(PluginCheckBeside, PassesWhereNothingIsClaimedTwiceAndSaysWhatCouldNotBePla
 }
 
 // There is no plan without packages: only the paths in the plugin's file are known.
-TEST(PluginCheckBeside, WarnsOfAPathThatIsInThePluginOfWhatCouldNotBePlanned) {
+TEST(PluginCheckBeside, WarnsOfAPathInAnUnplannedPlugin) {
   const CheckReport report = beside("/etc/supplied/with/a/name/of/its/own.conf");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.warned.at("plugin.beside"),
@@ -50,7 +50,7 @@ TEST(PluginCheckBeside, WarnsOfAPathThatIsInThePluginOfWhatCouldNotBePlanned) {
                     HasSubstr("supplied could not be planned here"), HasSubstr("-f FILE")));
 }
 
-TEST(PluginCheckBeside, RefusesAComponentThatAnotherFileHasAsWell) {
+TEST(PluginCheckBeside, RefusesADuplicateComponent) {
   const testing::TempDir folder;
   std::filesystem::copy_file(SLIPWAY_FAULTY, folder.at("renamed.so"));
   const CheckReport report = check_spec("", folder.string(), true);
@@ -60,7 +60,7 @@ TEST(PluginCheckBeside, RefusesAComponentThatAnotherFileHasAsWell) {
 }
 
 // A new version has the name of the file that it replaces.
-TEST(PluginCheckBeside, TakesAFileOfItsOwnNameForAnEarlierVersion) {
+TEST(PluginCheckBeside, AllowsAnEarlierVersionOfItself) {
   const testing::TempDir folder;
   std::filesystem::copy_file(SLIPWAY_FAULTY, folder.at("faulty.so"));
   const CheckReport report = check_spec("", folder.string(), true);

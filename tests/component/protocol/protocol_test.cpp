@@ -118,7 +118,7 @@ class Tapped : public Protocol {
   }
 };
 
-TEST_F(Tapped, IsSpokenAsTheGoldenFilesSay) {
+TEST_F(Tapped, MatchesTheGoldenFiles) {
   ask_all();
   const auto output = calls();
   for (const char* op : {"detect", "plan", "check", "apply", "verify", "diagnose", "tools", "tool", "service",
@@ -131,7 +131,7 @@ TEST_F(Tapped, IsSpokenAsTheGoldenFilesSay) {
   }
 }
 
-TEST_F(Protocol, ThePluginsNoteIsAsTheGoldenFileSays) {
+TEST_F(Protocol, ThePluginsNoteMatchesTheGoldenFile) {
   const std::string file = host_.folder().at("note").string();
   const std::string command =
       std::string("objcopy -O binary --only-section=.note.slipway ") + PROTOCOL_SPEAKER + " " + file;
@@ -141,7 +141,7 @@ TEST_F(Protocol, ThePluginsNoteIsAsTheGoldenFileSays) {
   EXPECT_EQ(text_of(file), text_of(golden));
 }
 
-TEST_F(Protocol, APluginOfThisMinorVersionGoesOnWorking) {
+TEST_F(Protocol, APluginOfThisMinorVersionStillWorks) {
   host_.plugins = PROTOCOL_PLAYED;
   const auto applied = host_.slipway({"apply", "--yes"});
   ASSERT_EQ(applied.code, 0) << applied.err;
@@ -161,7 +161,7 @@ TEST_F(Protocol, APluginOfThisMinorVersionGoesOnWorking) {
 }
 
 /// Calls today's SDK like the slipway of the golden files.
-TEST_F(Protocol, ASlipwayOfThisMinorVersionGoesOnBeingAnswered) {
+TEST_F(Protocol, ASlipwayOfThisMinorVersionStillWorks) {
   struct Copy {
     std::string text;
     static void write(void* context, const char* json, std::size_t length) {

@@ -53,7 +53,7 @@ int output(void*, const char* op, const char* json, size_t length, const slipway
 }
 
 /// slipway ends this process once it has the service's answer, whatever else runs in it.
-void wait_for_what_is_told() {
+void wait_for_messages() {
   std::unique_lock lock(tap.mutex);
   tap.written.wait(lock, [] { return tap.told == 0; });
 }
@@ -69,7 +69,7 @@ int pass_on(const std::string& op, const char* json, size_t length, const slipwa
     line["says"] = std::exchange(tap.says, Json::array());
   }
   write_down(line);
-  if (op == "service") wait_for_what_is_told();
+  if (op == "service") wait_for_messages();
   if (!copy.text.empty()) reply->write(reply->context, copy.text.data(), copy.text.size());
   return status;
 }

@@ -47,7 +47,7 @@ bool namespaces_work() {
   return status == 0;
 }
 
-TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
+TEST_P(Recorded, DriverIsPlannedIntoTheDistributionsFolders) {
   if (!std::string(GetParam().initramfs).empty() && !namespaces_work())
     GTEST_SKIP() << "the root's tools cannot run here, which the plan says";
   const auto before = root_.tree();
@@ -64,7 +64,7 @@ TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
   EXPECT_EQ(root_.tree(), before);
 }
 
-TEST_P(Recorded, DriverGoesInByThatDistributionsToolsAndOutWithoutATrace) {
+TEST_P(Recorded, DriverIsInstalledAndRemovedByTheDistributionsTools) {
   if (!namespaces_work()) GTEST_SKIP() << "the root's tools cannot run here";
   const auto before = root_.tree();
   const Ran apply = root_.run({"apply"});

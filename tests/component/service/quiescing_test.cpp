@@ -44,7 +44,7 @@ class Quiescing : public ::testing::Test {
   bool has_begun() const {
     return eventually([&] { return std::filesystem::exists(marker_ + ".begun"); });
   }
-  void let_it_go_on() const { std::ofstream(marker_ + ".go") << "go"; }
+  void let_it_continue() const { std::ofstream(marker_ + ".go") << "go"; }
   bool is_quiesced() const {
     return Control(host_.path("run/slipway/service/ticker.sock").string()).ask(R"({"op":"status"})")["quiet"] == true;
   }
@@ -66,7 +66,7 @@ TEST_F(Quiescing, LastsForTheChangeAndEndsWithItsSuccess) {
   EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\n");
   EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
   EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-2.lock")));
-  let_it_go_on();
+  let_it_continue();
   EXPECT_EQ(end_of(apply), 0) << text("applied") << text("applied-errors");
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
   EXPECT_FALSE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
@@ -96,16 +96,16 @@ TEST_F(Pause, LastsForTheCommandAndExitsAsItDoes) {
       start_pause(begins() + "while ! test -e " + marker_ + ".go; do sleep 0.05; done; echo done; exit 7");
   ASSERT_TRUE(has_begun()) << text("paused-errors");
   EXPECT_TRUE(is_quiesced());
-  let_it_go_on();
+  let_it_continue();
   EXPECT_EQ(end_of(pause), 7) << text("paused-errors");
   EXPECT_EQ(text("paused"), "done\n");
-  EXPECT_THAT(text("paused-errors"), ::testing::AllOf(HasSubstr("pause ticker"), HasSubstr("the services go on")));
+  EXPECT_THAT(text("paused-errors"), ::testing::AllOf(HasSubstr("pause ticker"), HasSubstr("the services continue")));
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
   EXPECT_EQ(end_of(start_pause("kill -KILL $$")), 128 + SIGKILL);
 }
 
 // The services resume however the pause ends, and never while the command still runs.
-TEST_F(Pause, EndsWithTheCommandWhateverSignalComes) {
+TEST_F(Pause, EndsWithTheCommandAfterAnySignal) {
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const pid_t told = start_pause("trap 'exit 3' TERM; " + begins() + "while :; do sleep 0.05; done");
@@ -135,14 +135,14 @@ TEST_F(Pause, SaysThatThereIsNoSuchCommandAndThatNoServiceRuns) {
   EXPECT_EQ(host_.bare({"pause"}).code, 64);
 }
 
-TEST_F(Pause, LeavesNothingBehindInARootThatDoesNotRun) {
+TEST_F(Pause, LeavesNothingBehindInAnImage) {
   const std::string root = host_.folder().at("image").string();
   std::filesystem::create_directories(root + "/etc");
   EXPECT_EQ(host_.bare({"pause", "--root", root, "--", "true"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(root + "/run/slipway/paused.json"));
 }
 
-TEST_F(Quiescing, KeepsAServiceThatStartsMeanwhileWaiting) {
+TEST_F(Quiescing, DelaysAServiceThatStartsMeanwhile) {
   const pid_t apply = start_apply();
   ASSERT_TRUE(has_begun()) << text("applied-errors");
   RunningService service(host_);
@@ -150,7 +150,7 @@ TEST_F(Quiescing, KeepsAServiceThatStartsMeanwhileWaiting) {
   EXPECT_TRUE(service.hears("EXTEND_TIMEOUT_USEC="));
   EXPECT_EQ(service.did(), "") << "it does not hold the device in the middle of the change";
   EXPECT_EQ(service.told().find("READY=1"), std::string::npos);
-  let_it_go_on();
+  let_it_continue();
   EXPECT_EQ(end_of(apply), 0) << text("applied") << text("applied-errors");
   EXPECT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(service.does("begin tick\ntick\n")) << service.did();
@@ -160,7 +160,7 @@ TEST_F(Quiescing, EndsWithTheFailureOfTheChange) {
   spec("fails");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  let_it_go_on();
+  let_it_continue();
   EXPECT_EQ(end_of(start_apply()), 1) << text("applied");
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
 }
@@ -174,14 +174,14 @@ TEST_F(Quiescing, EndsWithTheDeathOfTheApply) {
   ::kill(apply, SIGKILL);
   EXPECT_EQ(end_of(apply), 128 + SIGKILL);
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
-  let_it_go_on();
+  let_it_continue();
   EXPECT_EQ(end_of(start_apply()), 0) << "the locks died with it: " << text("applied") << text("applied-errors");
 }
 
 TEST_F(Quiescing, IsNotBegunWhileAnotherProgramChangesTheDevice) {
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  let_it_go_on();
+  let_it_continue();
   {
     const auto root = RootDir::open(host_.path("").string());
     ASSERT_TRUE(root.ok());

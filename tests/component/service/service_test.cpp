@@ -34,13 +34,13 @@ TEST_F(ServiceTest, SaysThatItIsReadyAndStopsCleanlyAtSigterm) {
   EXPECT_FALSE(std::filesystem::exists(socket()));
 }
 
-TEST_F(ServiceTest, TellsTheWatchdogThatItsLoopTurns) {
+TEST_F(ServiceTest, ReportsItsLoopToTheWatchdog) {
   spec("text: tick");
   RunningService service(host_);
   EXPECT_TRUE(service.hears("WATCHDOG=1")) << service.log();
 }
 
-TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionEnds) {
+TEST_F(ServiceTest, QuiescesForAClientAndResumesWhenItDisconnects) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -57,7 +57,7 @@ TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionE
   EXPECT_EQ(service.exit_code(), 0);
 }
 
-TEST_F(ServiceTest, StaysQuietUntilTheLastOfThoseWhoAskedIsGone) {
+TEST_F(ServiceTest, StaysQuiescedUntilTheLastClientDisconnects) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -83,7 +83,7 @@ TEST_F(ServiceTest, StopsAlsoWhileItIsQuiesced) {
   EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\nend\n");
 }
 
-TEST_F(ServiceTest, RefusesWhatItDoesNotKnowAndHangsUpOnNoise) {
+TEST_F(ServiceTest, RefusesUnknownRequestsAndDisconnectsOnNoise) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -104,7 +104,7 @@ TEST_F(ServiceTest, StartsAgainWithTheNewSpecAtSighup) {
   EXPECT_TRUE(eventually([&] { return service.told().rfind("READY=1") > service.told().rfind("RELOADING=1"); }));
 }
 
-TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -117,7 +117,7 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
 }
 
 // Earlier an error that only the component finds ended the service.
-TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
+TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -125,7 +125,7 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   service.signal(SIGHUP);
   EXPECT_TRUE(service.does("end\nbegin tock\nbegin tick\ntick\n")) << service.did() << service.log();
   EXPECT_THAT(service.log(),
-              HasSubstr("the new spec is refused, going on with the former one: the service was told to fail"));
+              HasSubstr("the new spec is refused, the service keeps the previous one: the service was told to fail"));
   const auto reasons = [&] { return Control(socket()).ask(R"({"op":"status"})")["reasons"].dump(); };
   EXPECT_THAT(reasons(), HasSubstr("was told to fail"));
   spec("text: tock");
@@ -170,7 +170,7 @@ TEST_F(ServiceTest, ThatCrashesWithANewSpecSaysThatAndDoesNotGoBack) {
   spec("how: crashes");
   service.signal(SIGHUP);
   EXPECT_EQ(service.exit_code(), 1);
-  EXPECT_THAT(service.log(), AllOf(HasSubstr("SIGABRT"), Not(HasSubstr("going on with the former one"))));
+  EXPECT_THAT(service.log(), AllOf(HasSubstr("SIGABRT"), Not(HasSubstr("the service keeps the previous one"))));
 }
 
 TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
@@ -188,7 +188,7 @@ TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
   EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did();
 }
 
-TEST_F(ServiceTest, ThatCrashesEndsWithTheComponentTheSignalAndItsLastWords) {
+TEST_F(ServiceTest, ThatCrashesEndsWithTheComponentTheSignalAndItsLastLines) {
   spec("how: crashes");
   RunningService service(host_);
   EXPECT_EQ(service.exit_code(), 1);
@@ -208,7 +208,7 @@ TEST_F(ServiceTest, ThatFailsOrEndsByItselfExitsWithOne) {
   EXPECT_THAT(ending.log(), HasSubstr("ended by itself"));
 }
 
-TEST_F(ServiceTest, ThatHearsNothingIsEndedByTheSecondSigterm) {
+TEST_F(ServiceTest, ThatIgnoresSigtermIsEndedByTheSecond) {
   spec("how: deaf");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -237,7 +237,7 @@ TEST_F(ServiceTest, IsRefusedWithoutANameASectionOrAService) {
   EXPECT_THAT(host_.slipway({"service", "neighbour", "-f", file}).err, HasSubstr("the spec has no component"));
 }
 
-TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
+TEST_F(ServiceTest, MayBeInASeparateLibrary) {
   host_.spec("    neighbour: {file: " + host_.folder().at("ticks").string() + "}\n");
   RunningService service(host_, {"service", "neighbour", "-f", host_.folder().at("host.yaml").string()});
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -247,7 +247,7 @@ TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
   EXPECT_NE(plan.code, 1) << plan.err;
 }
 
-TEST_F(ServiceTest, MayBeAProgramOfItsOwn) {
+TEST_F(ServiceTest, MayBeASeparateProgram) {
   host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", text: alone}\n");
   RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -259,18 +259,18 @@ TEST_F(ServiceTest, MayBeAProgramOfItsOwn) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(ServiceTest, ThatIsAProgramAndCrashesIsToldLikeAnyOther) {
+TEST_F(ServiceTest, ThatIsAProgramReportsItsCrash) {
   host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", how: crashes}\n");
   RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
   EXPECT_EQ(service.exit_code(), 1);
   EXPECT_THAT(service.log(), AllOf(HasSubstr("loner"), HasSubstr("SIGABRT"), HasSubstr("about to crash")));
 }
 
-TEST(ServiceProgram, IsNoUseByHand) {
+TEST(ServiceProgram, CannotBeStartedByHand) {
   const ScratchHost host;
   EXPECT_EQ(std::system((SLIPWAY_LONER_SERVICE " a b c 2>" + host.folder().at("err").string()).c_str()), 64 << 8);
   std::ifstream in(host.folder().at("err"));
-  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("not by hand"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("only slipway starts"));
 }
 
 TEST(PluginInfo, ShowsWhereAServiceIs) {

@@ -32,7 +32,7 @@ class StatusTest : public ::testing::Test {
   ScratchHost host_;
 };
 
-TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
+TEST_F(StatusTest, ShowsTheStatusOfARunningService) {
   spec("");
   RunningService running(host_);
   ASSERT_TRUE(running.hears("STATUS=wrote a line")) << running.log();
@@ -45,7 +45,7 @@ TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
                              {"reasons", Json::array()}}));
 }
 
-TEST_F(StatusTest, ShowsTheReasonsOfAServiceThatAils) {
+TEST_F(StatusTest, ShowsTheProblemsOfAService) {
   spec(", how: ails");
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();
@@ -65,13 +65,13 @@ TEST_F(StatusTest, SaysThatAServiceIsQuiesced) {
   EXPECT_EQ(service()["state"], "quiet");
 }
 
-TEST_F(StatusTest, IsNoErrorWithoutAnyService) {
+TEST_F(StatusTest, IsNotAnErrorWithoutAnyService) {
   const Ran ran = host_.slipway({"status"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, Not(HasSubstr("service")));
 }
 
-TEST_F(StatusTest, SaysThatTheServiceOfWhatWasAppliedDoesNotRun) {
+TEST_F(StatusTest, ReportsAnAppliedServiceThatDoesNotRun) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   EXPECT_THAT(text(), HasSubstr("  service: this root is not running: a boot starts slipway-ticker.service\n"));
@@ -125,7 +125,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
 }
 
 // Earlier verify and doctor passed a service that itself reported that it does not work.
-TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
+TEST_F(StatusTest, AgreesWithVerifyAndDoctorAboutAServicesProblems) {
   spec(", how: ails");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   RunningService running(host_);
@@ -141,7 +141,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
 }
 
 // Earlier a command that a service advised was for the machine's own root, for any root.
-TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
+TEST_F(StatusTest, AndTheLogNameTheRootInAdvisedCommands) {
   spec(", how: advises");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   RunningService running(host_);
@@ -155,7 +155,7 @@ TEST_F(StatusTest, AndTheLogNameTheRootInWhatAServiceAdvises) {
 }
 
 // Earlier status gave the cause of an apply that failed an hour ago, beside a working service.
-TEST_F(StatusTest, SaysThatTheServiceWorksNowOfWhatFailedItsVerify) {
+TEST_F(StatusTest, SaysThatAFailedServiceWorksNow) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   host_.put(
@@ -168,7 +168,7 @@ TEST_F(StatusTest, SaysThatTheServiceWorksNowOfWhatFailedItsVerify) {
               HasSubstr("  ticker did not work after the last apply, and its service works now: `slipway apply"));
 }
 
-TEST_F(StatusTest, OfAnImageHasNoServiceThatVerifyCouldMiss) {
+TEST_F(StatusTest, OfAnImageHasNoServices) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
   const Ran verify = host_.slipway({"verify"});

@@ -98,7 +98,7 @@ class OwnUnits : public ::testing::Test {
 };
 
 // Earlier they were 9.6 of 10, UNSAFE.
-TEST_F(OwnUnits, AreAsFarShutInAsTheDocumentationSays) {
+TEST_F(OwnUnits, AreRestrictedAsDocumented) {
   const std::string page = text_of(SLIPWAY_SOURCES "/docs/units.md");
   for (const Figure& figure : kFigures) {
     const std::string told = output_of("systemd-analyze security --offline=yes --no-pager '" + file(figure.unit) + "'");
@@ -111,7 +111,7 @@ TEST_F(OwnUnits, AreAsFarShutInAsTheDocumentationSays) {
 }
 
 // systemd ignores an unknown directive, or an invalid value, with a line in the journal.
-TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
+TEST_F(OwnUnits, HaveNoLineThatSystemdIgnores) {
   ASSERT_TRUE(output_of("systemd-analyze --version").starts_with("systemd ")) << "systemd is to be installed";
   for (const Figure& figure : kFigures) {
     const std::string told = output_of("systemd-analyze verify --man=no '" + file(figure.unit) + "'");
@@ -133,7 +133,7 @@ std::set<std::string> words_of(const std::string& unit, const std::string& key) 
 
 // kubelet permanently rejects bound pods while a resource is not registered; when the plugin started 5 s after kubelet,
 // all eight pods of a node were lost.
-TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
+TEST_F(OwnUnits, OfTheDevicePluginAndTheBootStartBeforeKubelet) {
   const auto before = words_of(text_of(file("slipway-deviceplugin.service")), "Before");
   EXPECT_EQ(before,
             (std::set<std::string>{"k0scontroller.service", "k0sworker.service", "k3s-agent.service", "k3s.service",
@@ -146,7 +146,7 @@ TEST_F(OwnUnits, OfTheDevicePluginComesBeforeEveryKubeletAsTheBootsDoes) {
 }
 
 // Units ordered after the target (kubelet, a join script) must not form a cycle, and other units must not wait.
-TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
+TEST_F(OwnUnits, OfABootsVerifyStartAfterTheServicesAndDelayNoUnit) {
   const std::string verify = text_of(file("slipway-verify.service"));
   const auto after = words_of(verify, "After");
   for (const char* unit : {"slipway-boot.service", "slipway-deviceplugin.service", "slipway-gfd.service",
@@ -171,7 +171,7 @@ TEST_F(OwnUnits, OfABootsVerifyComeAfterTheServicesAndBeforeNobody) {
 }
 
 // Earlier checks that need kubelet or an engine were "not exercised" at a boot, and never repeated once those ran.
-TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndByKubeletAndHoldUpNobody) {
+TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndKubeletAndDelayNoUnit) {
   const std::string late = text_of(file("slipway-verify-late.service"));
   const auto engines = words_of(text_of(file("slipway-boot.service")), "Before");
   EXPECT_TRUE(engines.contains("kubelet.service"));
@@ -199,7 +199,7 @@ std::string limits_of(const std::string& unit) {
 }
 
 // It is a shipped file, while slipway generates the other one: both need the same lines.
-TEST_F(OwnUnits, OfTheApplyAtABootHasTheLimitsOfTheOtherApplyAtABoot) {
+TEST_F(OwnUnits, OfBothAppliesAtABootHaveTheSameLimits) {
   const std::string limits = limits_of(text_of(file("slipway-apply.service")));
   EXPECT_GT(limits.size(), 500U);
   EXPECT_EQ(limits, limits_of(text_of(file("slipway-boot.service"))));

@@ -17,7 +17,7 @@ using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
+TEST(ServiceUnit, IsInstalledWithTheComponentAndRunsItsSection) {
   const ScratchHost host;
   host.spec("    ticker: {file: " + host.folder().at("ticks").string() + ", text: applied}\n");
   const Ran apply = host.slipway({"apply"});
@@ -61,7 +61,7 @@ TEST(ServiceUnit, KeepsASecretOfTheSpecFromOtherUsersAndFromTheScreen) {
   EXPECT_THAT(host.slipway({"diff", "2", "3", "-o", "json"}).out, Not(HasSubstr("planted")));
 }
 
-TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsHasNothingWhichThePlanSays) {
+TEST(ServiceUnit, WithoutDeclaredNeedsHasNoAccess) {
   const ScratchHost host;
   host.spec("    ticker: {file: " + host.folder().at("ticks").string() + "}\n    loner: {file: /ticks}\n");
   const Ran plan = host.slipway({"plan"});
@@ -69,7 +69,7 @@ TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsHasNothingWhichThePlanSays) {
   EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("the plugin of loner"))) << "its manifest says that it needs nothing";
 }
 
-TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsIsWhatACheckOfThePluginWarnsOf) {
+TEST(ServiceUnit, WithoutDeclaredNeedsCausesAWarningOfTheCheck) {
   const ScratchHost host;
   host.spec("    ticker: {file: " + host.folder().at("ticks").string() + "}\n");
   const Ran check = host.slipway({"plugin", "check", SLIPWAY_TICKER, "-f", host.folder().at("host.yaml").string()});
@@ -78,7 +78,7 @@ TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsIsWhatACheckOfThePluginWarnsOf)
 }
 
 // Earlier each had a line of its own with the same text.
-TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
+TEST(ServiceUnit, OfAnImageWaitsForTheBoot) {
   const ScratchHost host;
   const std::string ticks = host.folder().at("ticks").string();
   host.spec("    ticker: {file: " + ticks + "}\n    loner: {file: " + ticks + "}\n");
@@ -107,7 +107,7 @@ TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
 }
 
 // Earlier, on a booted image without a GPU, verify and plan wanted to start services that their conditions had skipped.
-TEST(ServiceUnit, IsAsItShouldBeWhereItsConditionPassedItOver) {
+TEST(ServiceUnit, IsCorrectWhenItsConditionSkippedIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -159,7 +159,7 @@ void install(const ScratchHost& host) {
   fs::copy_file(SLIPWAY_LONER_SERVICE, plugins / "loner-service");
 }
 
-TEST(ServiceUnit, RunsWithTheInstalledPluginsAndWhatTheApplyLeft) {
+TEST(ServiceUnit, RunsWithTheInstalledPluginsAndTheAppliedSection) {
   ScratchHost host;
   install(host);
   host.program = host.folder().at("usr/bin/slipway").string();
@@ -213,7 +213,7 @@ class AppliedService : public ::testing::Test {
 };
 
 // Issue 5: the program with all commands stayed in memory beside each service.
-TEST_F(AppliedService, HasOnlyTheSmallProgramBesideItself) {
+TEST_F(AppliedService, RunsOnlyTheSmallProgram) {
   apply("ticker", ", text: applied");
   RunningService service(host_, {"service", "ticker", "--boot"});
   ASSERT_TRUE(service.does("applied\n")) << service.log();
@@ -221,7 +221,7 @@ TEST_F(AppliedService, HasOnlyTheSmallProgramBesideItself) {
   EXPECT_EQ(children_of(service.pid()), "slipway-worker ");
 }
 
-TEST_F(AppliedService, OfAProgramOfItsOwnHasNoWorkerAround) {
+TEST_F(AppliedService, InASeparateProgramHasNoWorker) {
   apply("loner", ", text: applied");
   RunningService service(host_, {"service", "loner", "--boot"});
   ASSERT_TRUE(service.does("applied\n")) << service.log();
@@ -229,7 +229,7 @@ TEST_F(AppliedService, OfAProgramOfItsOwnHasNoWorkerAround) {
   EXPECT_EQ(children_of(service.pid()), "loner-service ");
 }
 
-TEST_F(AppliedService, TakesUpWhatALaterApplyLeavesAtSighup) {
+TEST_F(AppliedService, LoadsALaterAppliedSectionAtSighup) {
   apply("ticker", ", text: applied");
   RunningService service(host_, {"service", "ticker", "--boot"});
   ASSERT_TRUE(service.does("applied\n")) << service.log();
@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(Way, LosingService, ::testing::Bool(),
                          [](const auto& way) { return way.param ? "ByTheEngine" : "Direct"; });
 
 // A unit's rules have the device numbers that the kernel had assigned when the service started.
-TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
+TEST_P(LosingService, RestartsWhenItsDevicesGetOtherNumbers) {
   change("ticker", [](Json& left) { left["device_classes"] = {"acme*"}; });
   const std::filesystem::path devices = host_.folder().at("devices");
   std::ofstream(devices) << "Character devices:\n  1 mem\n\nBlock devices:\n";
@@ -276,7 +276,7 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
 }
 
 // There is one bind mount for each folder: a folder that is created again is on the read-only file system.
-TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
+TEST_P(LosingService, RestartsWhenItsFolderIsRemoved) {
   const std::filesystem::path folder = host_.folder().at("written");
   std::filesystem::create_directory(folder);
   change("ticker", [&](Json& left) { left["writes"] = {folder.string(), "/not/there"}; });
@@ -286,11 +286,11 @@ TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
   EXPECT_EQ(service.log().find("starting again"), std::string::npos) << service.log();
   std::filesystem::remove(folder);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone, starting again to have it made"));
+  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone; the service restarts so that it is made again"));
 }
 
 // Earlier an upgrade restarted the unit, and meanwhile the service did no work.
-TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
+TEST_F(AppliedService, WithAReplacedProgramRunsUntilTheNewOneIsReady) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
   ASSERT_TRUE(service.does("former\n")) << service.log();
@@ -314,7 +314,7 @@ TEST_F(AppliedService, WhoseProgramWasReplacedGoesOnUntilTheNewOneIsReady) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseGoesOnAsItWas) {
+TEST_F(AppliedService, WithAnInvalidReplacementKeepsRunning) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
   ASSERT_TRUE(service.does("former\n")) << service.log();
@@ -328,7 +328,7 @@ TEST_F(AppliedService, WhoseReplacedFileIsOfNoUseGoesOnAsItWas) {
 }
 
 // Earlier a hanging driver delayed all units ordered after the service.
-TEST_F(AppliedService, ThatHoldsUpOthersCountsAsStartedAfterAWhileAlsoWhenItIsNotReady) {
+TEST_F(AppliedService, ThatDelaysUnitsCountsAsStartedAfterATimeLimit) {
   apply("loner", ", how: never-ready");
   change("loner", [](Json& left) { left["before"] = {"kubelet.service"}; });
   RunningService service(host_, {"service", "loner", "--boot"});
@@ -336,7 +336,7 @@ TEST_F(AppliedService, ThatHoldsUpOthersCountsAsStartedAfterAWhileAlsoWhenItIsNo
   EXPECT_THAT(service.log(), HasSubstr("is not ready yet"));
 }
 
-TEST_F(AppliedService, ThatAnEarlierSlipwayLeftStartsAsWell) {
+TEST_F(AppliedService, OfAnEarlierSlipwayStartsAsWell) {
   apply("ticker", ", text: applied");
   change("ticker", [](Json& left) { left.erase("library"); });
   RunningService service(host_, {"service", "ticker", "--boot"});
@@ -358,7 +358,7 @@ TEST_F(AppliedService, IsNotRunFromAFileOfAnotherComponentOrPlace) {
 }
 
 // systemd asks in ExecCondition=: a nonzero exit code would silently skip the service.
-TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
+TEST_F(AppliedService, WithDamagedSettingsIsStartedWithAWarning) {
   apply("loner", "");
   host_.put("etc/slipway/services/loner.json", "{");
   EXPECT_EQ(host_.slipway({"service", "loner", "--boot", "--condition"}).code, 0);
@@ -367,12 +367,12 @@ TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
   EXPECT_THAT(ran.err, HasSubstr("loner.json does not hold"));
 }
 
-TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
+TEST_F(AppliedService, WithAMissingFileNamesThePackage) {
   apply("loner", "");
   std::filesystem::remove(host_.folder().at("usr/lib/slipway/plugins/loner-service"));
   const Ran ran = host_.slipway({"service", "loner", "--boot"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("loner-service belongs beside loner.so"));
+  EXPECT_THAT(ran.err, HasSubstr("loner-service belongs in the folder of loner.so"));
 }
 
 }  // namespace

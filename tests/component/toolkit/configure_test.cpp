@@ -103,7 +103,7 @@ TEST_P(ConfigureContainerd, AddsAHandlerThatInheritsAndLeavesTheRest) {
   EXPECT_EQ(inode_of(kContainerd), inode) << "it was not even written again";
 }
 
-TEST_P(ConfigureContainerd, WritesWhatTheComponentWrites) {
+TEST_P(ConfigureContainerd, WritesTheSameAsTheComponent) {
   install("containerd", "containerd", std::get<0>(GetParam()) == 3 ? "2.1.0" : "1.7.24");
   const std::string wanted = applied("engines: [containerd], set_as_default: true", kContainerd);
   const Ran ran = configure("--runtime containerd --nvidia-set-as-default --cdi.enabled");
@@ -136,7 +136,7 @@ TEST_F(Configure, WritesADropInThatContainerdImportsAsTheComponentDoes) {
 
 // Earlier verify named an edit that plans did not see, with useless remedies: the component asks for the default
 // handler's value, and the user had changed both.
-TEST_F(Configure, TakesOverAnEditThatIsWhatTheSpecAsksForByNow) {
+TEST_F(Configure, AdoptsAnEditThatMatchesTheSpec) {
   install("containerd", "containerd", "1.7.24");
   const std::string table = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc";
   root.file(kContainerd,
@@ -224,7 +224,7 @@ TEST_F(Configure, KeepsTheModeAndTheLinkToAFile) {
   EXPECT_EQ(info.st_mode & 07777U, 0600U);
 }
 
-TEST_F(Configure, InheritsFromWhatTheEngineSaysWhenTold) {
+TEST_F(Configure, InheritsTheEnginesRunningConfigurationOnRequest) {
   const std::string path = root.at("/containerd").string();
   program("/containerd",
           R"([ "$1" = --version ] && { echo "containerd x v1.7.24 y"; exit; }
@@ -240,7 +240,7 @@ printf 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.ru
   EXPECT_THAT(failed.output, HasSubstr("ended with status 3: out of order"));
 }
 
-TEST_F(Configure, IsFoundInEveryWay) {
+TEST_F(Configure, IsFoundUnderEveryName) {
   const std::string options = " --runtime containerd --nvidia-runtime-path /r --dry-run --root " + root.string();
   for (const char* way : {SLIPWAY_PROGRAM " toolkit runtime configure", SLIPWAY_PROGRAM " runtime configure",
                           SLIPWAY_RUNTIME_CONFIGURE}) {
@@ -256,7 +256,7 @@ TEST_F(Configure, IsFoundInEveryWay) {
 // containerd prints the result of all its files: bookworm's 1.6 reads versions 1 and 2.
 class ConfigureForContainerd : public ConfigureContainerd {};
 
-TEST_P(ConfigureForContainerd, MeansWhatWasAskedForToContainerdItself) {
+TEST_P(ConfigureForContainerd, IsAcceptedByContainerd) {
   if (shell("containerd --version 2>/dev/null").status != 0) GTEST_SKIP() << "containerd is not installed";
   for (const std::string& drop_in : {std::string(), std::string("--drop-in-config ") + root.at(kDropIn).string()}) {
     if (!drop_in.empty() && std::get<0>(GetParam()) == 1) continue;  // version 1 has no imports

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(HookTest, AHookThatItDoesNotKnowLetsTheContainerStart) {
+TEST_F(HookTest, AnUnknownHookLetsTheContainerStart) {
   const Ran ran = hook({"create-nvlink-fabric", "--anything", "x"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.output, HasSubstr("create-nvlink-fabric"));
@@ -26,7 +26,7 @@ TEST_F(HookTest, AnOptionThatAKnownHookDoesNotTakeIsAnError) {
   EXPECT_THAT(ran.output, HasSubstr("--lnk"));
 }
 
-TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
+TEST_F(HookTest, FindsTheRootThroughTheBundle) {
   folder_.file("bundle/config.json", R"({"root": {"path": "../root"}})");
   state({{"bundle", folder_.at("bundle").string()}});
   EXPECT_EQ(hook({"create-symlinks", "--link", "libcuda.so.1::/usr/lib/libcuda.so"}).status, 0);
@@ -39,7 +39,7 @@ TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
   EXPECT_THAT(hook({"chmod", "--mode", "755"}).output, HasSubstr("not a JSON object"));
 }
 
-TEST_F(HookTest, MakesLinksReplacesWhatIsThereAndKeepsWhatIsRight) {
+TEST_F(HookTest, MakesReplacesAndKeepsLinks) {
   folder_.file("root/usr/lib/libcuda.so", "an old copy");
   folder_.link("root/usr/lib/libnvidia-ml.so", "elsewhere");
   const std::vector<std::string> words{"create-symlinks", "--link=libcuda.so.1::/usr/lib/libcuda.so", "--link",
@@ -155,7 +155,7 @@ class HookRace : public HookTest {
 
 // Another container may replace a link in a shared volume between a hook's check of the path and its change: earlier a
 // mode was changed, and links, folders and files were created, in the other volume.
-TEST_F(HookRace, NothingIsDoneInAVolumeWhenTheWayIsExchangedAtAnyTime) {
+TEST_F(HookRace, NothingIsDoneInAVolumeWhenThePathIsReplaced) {
   NEEDS_ROOT();
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   folder_.file("host/libcuda.so", "the volume's\n");
@@ -218,7 +218,7 @@ TEST_F(HookTest, LdconfigMakesNothingInAVolume) {
   EXPECT_GT(links_in(in("opt/nvidia")), 0) << "in the container's own root it makes them";
 }
 
-TEST_F(HookTest, ChangesTheModeOfWhatIsThere) {
+TEST_F(HookTest, ChangesTheModeOfExistingFiles) {
   folder_.directory("root/dev/dri");
   fs::permissions(in("dev/dri"), fs::perms::owner_all);
   EXPECT_EQ(hook({"chmod", "--mode", "755", "--path", "/dev/dri", "--path", "/dev/nvidia-caps"}).status, 0);
@@ -262,7 +262,7 @@ TEST_F(HookTest, FoldersThatTheLinkerKnowsKeepTheirPlace) {
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
 }
 
-TEST_F(HookTest, MuslsLinkerIsToldAsWell) {
+TEST_F(HookTest, MuslsLinkerIsConfiguredAsWell) {
   NEEDS_ROOT();
   libraries();
   folder_.file("root/etc/alpine-release", "3.20\n");
@@ -316,7 +316,7 @@ TEST_F(HookTest, AReadOnlyRootIsNamedAsTheCause) {
   EXPECT_THAT(ran.output, HasSubstr("without hooks"));
 }
 
-TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
+TEST_F(HookTest, AFolderWithVeryManyFilesIsHandled) {
   NEEDS_ROOT();
   libraries();
   folder_.directory("root/usr/local/cuda/compat");
@@ -326,7 +326,7 @@ TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
   EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d")));
 }
 
-TEST_F(HookTest, AnOlderDriverTakesTheImagesCudaWhereNothingElseIsSaid) {
+TEST_F(HookTest, AnOlderDriverUsesTheImagesCudaByDefault) {
   folder_.file("root/usr/local/cuda/compat/libcuda.so.550.54.15", "no ELF file");
   ASSERT_EQ(hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"}).status, 0);
   EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d"))) << "what cannot be read is not used";
@@ -338,7 +338,7 @@ TEST_F(HookTest, AnOlderDriverTakesTheImagesCudaWhereNothingElseIsSaid) {
   EXPECT_EQ(text_of(in("etc/ld.so.conf.d/00-compat-slipway.conf")), "/usr/local/cuda/compat\n");
 }
 
-TEST_F(HookTest, EglIsToldOfTheGpusWhoseNodesAreThere) {
+TEST_F(HookTest, EglGetsTheGpusOfTheContainer) {
   NEEDS_ROOT();
   folder_.directory("root/dev");
   ASSERT_EQ(hook({"update-application-profile"}).status, 0);
@@ -351,7 +351,7 @@ TEST_F(HookTest, EglIsToldOfTheGpusWhoseNodesAreThere) {
               HasSubstr("\"EGLVisibleDGPUDevices\", 0x9]"));
 }
 
-TEST_F(HookTest, IsStaticSoThatItRunsWhereNothingElseIs) {
+TEST_F(HookTest, IsStaticallyLinked) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "sanitizers need a dynamic program";
 #endif

@@ -106,7 +106,7 @@ class HostileRoot : public HookTest, public ::testing::WithParamInterface<Hook> 
   }
 };
 
-TEST_P(HostileRoot, HasWorkWhereNothingMisleads) {
+TEST_P(HostileRoot, WorksWithoutAnAttack) {
   make_work();
   const Ran ran = hook(
       words(),
@@ -159,7 +159,7 @@ std::string list_that_keeps_the_group_out() {
 
 // An image without procfs may have links in place of a descriptor's name. Earlier they made the hook remove another
 // file's list.
-TEST_P(HostileRoot, TakesNothingFromAFileToWhichItsOwnProcLeads) {
+TEST_P(HostileRoot, ReadsNothingThroughItsOwnProc) {
   make_work();
   folder_.file("root/secret", "kept");
   fs::create_directories(in("proc/self/fd"));
@@ -181,7 +181,7 @@ TEST_P(HostileRoot, DoesNotMakeItWaitForAFifo) {
   }
 }
 
-TEST_P(HostileRoot, DoesNotMakeItLongWithVeryManyEntries) {
+TEST_P(HostileRoot, IsHandledQuicklyWithVeryManyEntries) {
   make_work();
   folder_.file("root/one", "/opt\n");
   std::set<fs::path> folders;

@@ -60,7 +60,7 @@ class NriService : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(NriService, RegistersAndGivesDevicesAsTheSpecsOfTheMomentSay) {
+TEST_F(NriService, RegistersAndGivesDevicesByThePresentSpecs) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
   PluginEnd plugin = engine.accept();
@@ -77,7 +77,7 @@ TEST_F(NriService, RegistersAndGivesDevicesAsTheSpecsOfTheMomentSay) {
 }
 
 // gRPC's own server is the stand-in for kubelet.
-TEST_F(NriService, GivesWithoutARuleWhatKubeletGaveAndNothingElse) {
+TEST_F(NriService, GivesOnlyKubeletsDevicesWithoutARule) {
   std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
   folder_.file("etc/cdi/nvidia.yaml",
                std::string(kSpec) +
@@ -120,7 +120,7 @@ TEST_F(NriService, RefusesAnImageThatRequiresAnotherDriverUntilTheSettingsSayOth
   EXPECT_EQ(nodes(plugin, 9, image), "/dev/nvidia0;");
 }
 
-TEST_F(NriService, WaitsForNobodyInKubeletsPlace) {
+TEST_F(NriService, DoesNotWaitForAProcessInKubeletsPlace) {
   std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
   std::filesystem::create_directories(folder_.at("var/lib/kubelet/pod-resources"));
   const NriEngine engine(socket());
@@ -135,10 +135,10 @@ TEST_F(NriService, WaitsForNobodyInKubeletsPlace) {
   PluginEnd second = mute.accept();
   second.say("HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_TRUE(plugin.hear());
-  EXPECT_TRUE(logs("what answers speaks no gRPC")) << log();
+  EXPECT_TRUE(logs("what answers does not speak gRPC")) << log();
 }
 
-TEST_F(NriService, ComesBackAsOftenAsTheEngineDoes) {
+TEST_F(NriService, ReconnectsToARestartedEngine) {
   Background service(command(), folder_.at("log"));
   EXPECT_TRUE(logs("not registered at /var/run/nri/nri.sock")) << log();
   EXPECT_TRUE(logs("ready")) << "an engine that does not run yet keeps no machine from booting\n" << log();
@@ -153,7 +153,7 @@ TEST_F(NriService, ComesBackAsOftenAsTheEngineDoes) {
   EXPECT_TRUE(service.running());
 }
 
-TEST_F(NriService, OutlivesWhatNoEngineSays) {
+TEST_F(NriService, SurvivesInvalidMessages) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
   const std::string huge("\x00\x00\x00\x01\x7f\xff\xff\xff", 8);
@@ -170,7 +170,7 @@ TEST_F(NriService, OutlivesWhatNoEngineSays) {
   EXPECT_EQ(nodes(plugin, 5, {"NVIDIA_VISIBLE_DEVICES=0"}), "/dev/nvidia0;");
 }
 
-TEST_F(NriService, GivesUpOnAnEngineThatSaysNothingAndTriesAgain) {
+TEST_F(NriService, RetriesASilentEngine) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
   PluginEnd mute = engine.accept();
@@ -178,10 +178,10 @@ TEST_F(NriService, GivesUpOnAnEngineThatSaysNothingAndTriesAgain) {
   EXPECT_FALSE(mute.hear()) << "it takes ten seconds, as long as this waits";
   PluginEnd plugin = engine.accept();
   EXPECT_EQ(plugin.take_in(), "10-slipway") << log();
-  EXPECT_THAT(log(), HasSubstr("did not take the plugin in within 10 s"));
+  EXPECT_THAT(log(), HasSubstr("did not accept the plugin within 10 s"));
 }
 
-TEST_F(NriService, TakesAQuestionHoweverItIsCutUp) {
+TEST_F(NriService, ReadsARequestFromAnyPieces) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
   PluginEnd plugin = engine.accept();
@@ -196,7 +196,7 @@ TEST_F(NriService, TakesAQuestionHoweverItIsCutUp) {
   EXPECT_EQ(second->stream, 7U);
 }
 
-TEST_F(NriService, IsThereOnlyInItsMode) {
+TEST_F(NriService, RunsOnlyInItsMode) {
   mode("config");
   const Ran refused = run(command());
   EXPECT_NE(refused.status, 0);
@@ -248,7 +248,7 @@ TEST_F(NriPlan, WritesTheRulesForRequestsIntoTheSettingsThatTheServiceReads) {
   EXPECT_THAT(content(settings), ::testing::Not(HasSubstr("team-b")));
 }
 
-TEST_F(NriPlan, GoesWhenTheModeChangesBackAndComesInPlaceOfTheOther) {
+TEST_F(NriPlan, FollowsAChangeOfTheMode) {
   mode("config");
   ASSERT_EQ(apply().status, 0);
   EXPECT_FALSE(unit());

@@ -125,7 +125,7 @@ TEST_F(ShimTest, KeepsModeAndOwnerOfTheBundlesFile) {
   EXPECT_EQ(info.st_mode & 07777U, 0640U);
 }
 
-TEST_F(ShimTest, LeavesTheBundleAloneWhenNothingIsAskedFor) {
+TEST_F(ShimTest, LeavesTheBundleAloneWithoutARequest) {
   for (const char* devices : {"void", ""}) {
     ask(devices);
     const std::string before = bundle();
@@ -146,7 +146,7 @@ TEST_F(ShimTest, PassesOtherCommandsOnWithoutReadingAnything) {
   EXPECT_EQ(shim({}), 7);
 }
 
-TEST_F(ShimTest, TellsTheEngineInRuncsLogWhichDevicesThereAre) {
+TEST_F(ShimTest, ReportsTheExistingDevicesInRuncsLog) {
   ask("5");
   const std::string before = bundle();
   EXPECT_EQ(create(), 1);
@@ -158,7 +158,7 @@ TEST_F(ShimTest, TellsTheEngineInRuncsLogWhichDevicesThereAre) {
   EXPECT_THAT(output(), HasSubstr("NVIDIA_VISIBLE_DEVICES=5"));
 }
 
-TEST_F(ShimTest, TellsItAsTextWhereTheLogIsText) {
+TEST_F(ShimTest, ReportsThemAsTextInATextLog) {
   log_format_ = "text";
   folder_.file("log", "earlier\n");
   fs::remove_all(folder_.at("cdi"));
@@ -170,7 +170,7 @@ TEST_F(ShimTest, TellsItAsTextWhereTheLogIsText) {
   EXPECT_THAT(lines[1], HasSubstr("slipway cdi generate --output"));
 }
 
-TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {
+TEST_F(ShimTest, RefusesAnInvalidBundleWithoutTouchingIt) {
   for (const std::string text : {"", "[]", "{\"process\":", "{\"process\":{\"env\":[1]}}",
                                  "{\"process\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=0\"]},\"linux\":[]}"}) {
     bundle(text);
@@ -186,7 +186,7 @@ TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {
   EXPECT_THAT(output(), HasSubstr("not a regular file"));
 }
 
-TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerWhenSoTold) {
+TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerOnRequest) {
   settings("accept-nvidia-visible-devices-envvar-when-unprivileged = false");
   const std::string before = bundle();
   EXPECT_EQ(create(), 7);
@@ -204,7 +204,7 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
   fs::remove(folder_.at("bin/runc"));
   fs::create_symlink(SLIPWAY_RUNTIME, folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("none of runc, crun is there"));
+  EXPECT_THAT(output(), HasSubstr("this root has none of runc, crun"));
   program("more/runc", "#!/bin/sh\nexit 5\n");
   path_ += ":" + folder_.at("more").string();
   EXPECT_EQ(create(), 5);
@@ -218,10 +218,10 @@ TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
   EXPECT_EQ(create(), 7) << "as runc ends";
   fs::remove(folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("a runtime for GPUs does not count"));
+  EXPECT_THAT(output(), HasSubstr("another runtime for GPUs cannot be named there"));
 }
 
-TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
+TEST_F(ShimTest, LogsTheGivenDevices) {
   folder_.file("config.toml", "[nvidia-container-runtime]\ndebug = \"" + folder_.at("debug").string() +
                                   "\"\n[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"" +
                                   folder_.at("cdi").string() + "\"]\n");
@@ -231,7 +231,7 @@ TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
 }
 
 // Earlier the hook with the driver's CUDA version was removed before the version was looked up.
-TEST_F(ShimTest, ChecksRequirementsByTheHookThatTheSettingsTakeOut) {
+TEST_F(ShimTest, ChecksRequirementsWithADisabledHook) {
   folder_.file("cdi/nvidia.yaml",
                "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: [{name: \"0\", containerEdits: {env: [A=b]}}]\n"
                "containerEdits: {hooks: [{hookName: createContainer, path: /h, args: [h, enable-cuda-compat, "
@@ -294,7 +294,7 @@ TEST_F(JitShim, TakesNoOptionsFromAContainer) {
 }
 
 // Earlier an outdated file gave the container a lost GPU.
-TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
+TEST_F(JitShim, IgnoresDevicesOfFiles) {
   ask("0");
   const std::string before = bundle();
   EXPECT_EQ(create(), 1);
@@ -304,17 +304,17 @@ TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
 }
 
 // Earlier the program's warnings about its spec were dropped: no message said that `all` was incomplete.
-TEST_F(JitShim, LogsWhatTheSpecIsWithout) {
+TEST_F(JitShim, LogsDevicesThatAreMissingFromTheSpec) {
   made(text_of(folder_.at("made")), "echo 'cdi: warning: GPU 1 is lost, so the CDI specs are without it' >&2");
   EXPECT_EQ(create(), 7) << output();
   EXPECT_THAT(text_of(folder_.at("log")),
               HasSubstr("`slipway cdi generate`: GPU 1 is lost, so the CDI specs are without it"));
 }
 
-TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
+TEST_F(JitShim, ExplainsWhyNoSpecCanBeMade) {
   made("", "echo 'error: GPU 1 (0000:2a:00.0) is lost' >&2; exit 1");
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made of this machine"));
+  EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made for this machine"));
   EXPECT_THAT(output(), HasSubstr("GPU 1 (0000:2a:00.0) is lost"));
   made("half a sp");
   EXPECT_EQ(create(), 1);
@@ -324,7 +324,7 @@ TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
   EXPECT_FALSE(runc_ran());
 }
 
-TEST_F(JitShim, MakesTheKindsThatSlipwayHasAndEachByItsMode) {
+TEST_F(JitShim, MakesEachKindByItsMode) {
   const std::pair<const char*, const char*> kinds[] = {
       {"gds", "gds"}, {"mofed", "mofed"}, {"gdrcopy", "gdrcopy"}, {"nvswitch", "nvswitch"}, {"imex-channel", "imex"}};
   for (const auto& [name, mode] : kinds) {
@@ -353,7 +353,7 @@ TEST_F(JitShim, LeavesOtherVendorsToTheirFiles) {
   EXPECT_FALSE(fs::exists(folder_.at("asked")));
 }
 
-TEST_F(JitShim, AsksForNothingWhenNothingIsAskedFor) {
+TEST_F(JitShim, MakesNoSpecWithoutARequest) {
   ask("void");
   EXPECT_EQ(create(), 7);
   EXPECT_FALSE(fs::exists(folder_.at("asked")));

@@ -43,7 +43,7 @@ TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
 }
 
 // Earlier a tool whose plugin has another name used the program with all commands, which takes five times as long.
-TEST(ToolkitTools, AreFoundByTheirComponentWithoutTheProgramForAllCommands) {
+TEST(ToolkitTools, AreStartedWithoutTheMainProgram) {
   namespace fs = std::filesystem;
   const testing::TempDir folder;
   folder.file("specs/a.yaml", "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n");
@@ -62,7 +62,7 @@ TEST(ToolkitTools, AreFoundByTheirComponentWithoutTheProgramForAllCommands) {
 }
 
 // Earlier a device in two files was simply missing in the list.
-TEST(ToolkitTools, NameTheDevicesThatTwoSpecsHaveAndWhatHelps) {
+TEST(ToolkitTools, NameDuplicateDevicesAndTheRemedy) {
   const testing::TempDir folder;
   const std::string spec = "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n";
   const auto device = [](const std::string& name) {
@@ -138,7 +138,7 @@ TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
 }
 
 // Earlier GPUs were offered unshared, without a message.
-TEST(ToolkitTools, WarnOfSharedResourcesThatNothingIs) {
+TEST(ToolkitTools, WarnOfUnknownSharedResources) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpus, replicas: 2}]}}\n");
   for (const std::string tool : {"deviceplugin resources", "gfd labels"})
@@ -148,7 +148,7 @@ TEST(ToolkitTools, WarnOfSharedResourcesThatNothingIs) {
         << tool;
 }
 
-TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
+TEST(ToolkitTools, ListTheExistingDevicesForAnUnknownOne) {
   EXPECT_THAT(slipway("toolkit").output, HasSubstr("its components with tools are cdi and runtime"));
   EXPECT_THAT(slipway("toolkit runtime list").output, HasSubstr("runtime has no tool 'list'"));
   EXPECT_THAT(slipway("toolkit runtime list").output, HasSubstr("its tools are configure"));
@@ -158,7 +158,7 @@ TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
   EXPECT_THAT(slipway("toolkit cdi generate --help").output, HasSubstr("--driver-root"));
 }
 
-TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
+TEST(ToolkitTools, NameAFileThatIsNotASpec) {
   const testing::TempDir folder;
   folder.file("broken.yaml", "kind: [");
   const Ran ran = slipway("toolkit cdi validate " + folder.at("broken.yaml").string());
@@ -171,12 +171,12 @@ TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
   const Ran both =
       slipway("cdi validate " + folder.at("nosuch.yaml").string() + " " + folder.at("broken.yaml").string());
   EXPECT_EQ(both.status, 1);
-  EXPECT_THAT(both.output, HasSubstr("error: 2 of 2 files are no CDI specs"));
+  EXPECT_THAT(both.output, HasSubstr("error: 2 of 2 files are not CDI specs"));
   EXPECT_THAT(both.output, HasSubstr("broken.yaml:1:"));
 }
 
 // Earlier `cdi list --spec-dir nosuch` printed nothing and succeeded.
-TEST(ToolkitTools, NameTheFolderThatIsNotThere) {
+TEST(ToolkitTools, NameTheFolderThatIsMissing) {
   const testing::TempDir folder;
   const Ran none = slipway("cdi list --spec-dir " + folder.at("nosuch").string());
   EXPECT_EQ(none.status, 1);

@@ -106,7 +106,7 @@ class ValidatorService : public ::testing::Test {
   std::string machine_ = "h100x2,driver=550.90.07";
 };
 
-TEST_F(ValidatorService, KeepsTheFilesOfWhatWorksAndNoneOfWhatWasNotTried) {
+TEST_F(ValidatorService, KeepsTheFilesOfPassedChecksOnly) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(existing("driver-ready"));
@@ -137,7 +137,7 @@ TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFile) {
 }
 
 // Earlier it called NVML twice a second, and kept 17 MB of it: now a child calls it, and only after an event.
-TEST_F(ValidatorService, StartsNvmlOnceForEachThingThatHappensAndNotInItsOwnProcess) {
+TEST_F(ValidatorService, StartsNvmlOncePerEventInAnotherProcess) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_EQ(starts(), 1);
@@ -171,7 +171,7 @@ TEST_F(ValidatorService, ServesTheGaugesThatItsFilesShow) {
   }));
 }
 
-TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndGoesOnAfterwards) {
+TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndContinuesAfterwards) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
@@ -183,7 +183,7 @@ TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndGoesOnAfterwards) {
   EXPECT_TRUE(comes_to("driver-ready", false));
 }
 
-TEST_F(ValidatorService, OutlivesADriverThatIsUnloadedReplacedOrHangs) {
+TEST_F(ValidatorService, SurvivesADriverThatIsUnloadedReplacedOrHangs) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   change_driver("unloaded");
@@ -200,7 +200,7 @@ TEST_F(ValidatorService, OutlivesADriverThatIsUnloadedReplacedOrHangs) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
+TEST_F(ValidatorService, ContinuesWithoutItsPortWhenThatIsTaken) {
   const auto [fd, port] = take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
   spec(port);
@@ -235,7 +235,7 @@ TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
 }
 
 // Earlier its NVML answered anyway, and verify passed the driver although no apply had installed one.
-TEST_F(ValidatorService, FindsNoDriverThatWorksOnABareMachine) {
+TEST_F(ValidatorService, FindsNoWorkingDriverOnABareMachine) {
   machine_ = "h100x2";
   const Ran verify = host_.slipway(words("verify"));
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
@@ -245,7 +245,7 @@ TEST_F(ValidatorService, FindsNoDriverThatWorksOnABareMachine) {
   EXPECT_FALSE(existing("driver-ready"));
 }
 
-TEST_F(ValidatorService, ReportsTheSameAsVerifyWhichWritesNothing) {
+TEST_F(ValidatorService, ReportsTheSameAsVerify) {
   const auto before = tree_without_the_simulator();
   const Ran verify = host_.slipway(words("verify"));
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;

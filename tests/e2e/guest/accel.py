@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/guest/accel.py - decides between KVM and emulation by trying, since /dev/kvm may be there and not work.
+# tests/e2e/guest/accel.py - decides between KVM and emulation by trying, since /dev/kvm may exist and still not work.
 
 import functools
 import os

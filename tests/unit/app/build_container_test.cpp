@@ -27,14 +27,14 @@ TempDir machine(const std::string& capabilities, const std::string& users) {
   return top;
 }
 
-TEST(BuildContainer, IsNoMachineThatRunsSystemd) {
+TEST(BuildContainer, IsNotAMachineThatRunsSystemd) {
   const TempDir top = machine(kContainer, kRootless);
   EXPECT_FALSE(signs_of_a_build(top.string()).empty());
   top.directory("run/systemd/system");
   EXPECT_TRUE(signs_of_a_build(top.string()).empty());
 }
 
-TEST(BuildContainer, IsNoMachineWithAnotherInitThatMayLoadItsModules) {
+TEST(BuildContainer, IsNotDetectedOnAMachineWithAnotherInit) {
   const TempDir top = machine(kAll, kEverybody);
   top.directory("lib/modules/6.1.0-50-amd64/kernel");
   EXPECT_TRUE(signs_of_a_build(top.string()).empty());
@@ -66,7 +66,7 @@ TEST(BuildContainer, IsPrivilegedWithoutModulesOfTheKernelThatRuns) {
 constexpr const char* kBoot = "76ea1c2d-b71f-49ee-8d44-c5fb7da72ab4\n";
 
 // Earlier every command after `apply --live` asked again.
-TEST(BuildContainer, IsNoMachineThatSomebodyHasSaidToRunSinceItBooted) {
+TEST(BuildContainer, IsNotAMachineThatWasMarkedAsRunning) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);
   ASSERT_FALSE(signs_of_a_build(top.string()).empty());
@@ -104,7 +104,7 @@ TEST(BuildContainer, IsACopyThatGotTheNumbersOfTheOriginal) {
   EXPECT_FALSE(signs_of_a_build(top.string()).empty());
 }
 
-TEST(BuildContainer, IsNotDecidedByWhatKnowsNoBoot) {
+TEST(BuildContainer, IsNotDecidedWithoutABootId) {
   const TempDir top = machine(kContainer, kEverybody);
   ASSERT_TRUE(mark_container_running(top.string()));
   EXPECT_FALSE(signs_of_a_build(top.string()).empty());

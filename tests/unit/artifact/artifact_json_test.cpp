@@ -10,7 +10,7 @@ namespace {
 
 const std::string kDigest = "sha256:" + std::string(64, 'a');
 
-TEST(ArtifactSource, MayBeATextAlone) {
+TEST(ArtifactSource, MayBeAString) {
   const auto source = source_from_json("oci://reg:5000/nvidia/driver");
   ASSERT_TRUE(source);
   EXPECT_EQ(source->repository, "oci://reg:5000/nvidia/driver");
@@ -30,7 +30,7 @@ TEST(ArtifactSource, IsReadWithAllItsKeys) {
   EXPECT_EQ(source->ca_file + source->auth_file, "/ca.pem/auth.json");
 }
 
-TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
+TEST(ArtifactSource, NamesTheKeyThatIsInvalid) {
   const std::vector<std::pair<Json, std::string>> wrong{
       {{{"repository", "oci://r/x"}, {"digset", "x"}}, "digset"},
       {{{"repository", "oci://r/x"}, {"digest", "sha256:123"}}, "digest"},
@@ -48,7 +48,7 @@ TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
   }
 }
 
-TEST(ArtifactSource, SaysHowAnHttpsAddressIsWritten) {
+TEST(ArtifactSource, ExplainsHowAnHttpsAddressIsWritten) {
   EXPECT_NE(source_from_json("https://reg/x").error().next.find("oci://reg/x"), std::string::npos);
 }
 
@@ -68,7 +68,7 @@ TEST(OutsideJson, IsRefusedWhenItNestsDeeply) {
   EXPECT_EQ(parsed.error().what, "the manifest is nested too deeply");
 }
 
-TEST(OutsideJson, IsRefusedWhenAKeyStandsTwice) {
+TEST(OutsideJson, IsRefusedWithADuplicateKey) {
   EXPECT_FALSE(parse_json(R"({"layers":[],"a":{"layers":1},"layers":[1]})", "x"));
   EXPECT_TRUE(parse_json(R"({"layers":[],"a":{"layers":1}})", "x"));
 }

@@ -69,7 +69,7 @@ TEST(LayoutCatalogue, ListsEveryManifestOnceUnderItsOwnTagOrItsIndexes) {
   EXPECT_TRUE(warnings.empty());
 }
 
-TEST(LayoutCatalogue, TakesOnlyTheTagOrPrefixThatIsAskedFor) {
+TEST(LayoutCatalogue, ReadsOnlyTheRequestedTagOrPrefix) {
   SampleLayout sample;
   Json source = unsigned_source(sample.layout.path());
   EXPECT_EQ(tags_of(*read(source, {.tags = {.prefixes = std::vector<std::string>{"535-k"}}, .digest = {}}).catalogue),
@@ -91,7 +91,7 @@ TEST(LayoutCatalogue, IsPartialWhereTagsWereLeftUnreadAndNamesThem) {
   EXPECT_EQ(to_json(*part)["unread"], Json(part->unread));
 }
 
-TEST(LayoutCatalogue, NamesTheNearestTagsForOneThatIsNotThere) {
+TEST(LayoutCatalogue, NamesTheNearestTagsForOneThatIsMissing) {
   SampleLayout sample;
   Json source = unsigned_source(sample.layout.path());
   source["tag"] = "535-kernel-3";
@@ -124,7 +124,7 @@ TEST(LayoutCatalogue, ReachesALockedDigestThroughThePinnedIndexOnly) {
   EXPECT_EQ(stray.error().code, ErrorCode::not_found);
 }
 
-TEST(LayoutCatalogue, RefusesASourceThatNothingVouchesForAndShowsWhatCouldBePinned) {
+TEST(LayoutCatalogue, RefusesAnUntrustedSourceAndShowsDigestsToPin) {
   SampleLayout sample;
   const auto untrusted = read(sample.layout.path()).catalogue;
   ASSERT_FALSE(untrusted);
@@ -134,7 +134,7 @@ TEST(LayoutCatalogue, RefusesASourceThatNothingVouchesForAndShowsWhatCouldBePinn
   EXPECT_NE(text.find("trust: unsigned"), std::string::npos) << text;
 }
 
-TEST(LayoutCatalogue, LeavesOutWhatAnIndexListsAndTheLayoutLacks) {
+TEST(LayoutCatalogue, SkipsListedManifestsThatTheLayoutLacks) {
   SampleLayout sample;
   std::filesystem::remove(sample.layout.blob_path(sample.first["digest"]));
   const auto [catalogue, warnings] = read(unsigned_source(sample.layout.path()));
@@ -174,7 +174,7 @@ TEST(LayoutCatalogue, RefusesManifestsOverFourMebibytes) {
   EXPECT_EQ(huge.error().code, ErrorCode::invalid);
 }
 
-TEST(LayoutCatalogue, PassesOverTypesThatItDoesNotReadUnlessNamed) {
+TEST(LayoutCatalogue, SkipsUnknownTypesUnlessRequested) {
   SampleLayout sample;
   sample.layout.list(
       sample.layout.blob("{\"schemaVersion\":1}", "application/vnd.docker.distribution.manifest.v1+json"), "old");
@@ -195,7 +195,7 @@ TEST(LayoutCatalogue, StopsAtIndexesNestedTooDeeply) {
   EXPECT_EQ(read(unsigned_source(sample.layout.path())).catalogue.error().code, ErrorCode::invalid);
 }
 
-TEST(LayoutCatalogue, SaysWhatIsWrongWithAPathThatIsNoLayout) {
+TEST(LayoutCatalogue, ExplainsAPathThatIsNotALayout) {
   TempDir dir;
   test::write_file(dir / "folder/x", "");
   test::write_file(dir / "file", "no tar");

@@ -90,7 +90,7 @@ TEST(DamagedTar, IsRefusedWhenAFileIsCutOff) {
   EXPECT_EQ(done.error().code, ErrorCode::invalid) << done.error().what;
 }
 
-TEST(DamagedTar, IsRefusedWhenItIsNoTarAtAll) {
+TEST(DamagedTar, IsRefusedWhenItIsNotATar) {
   TempDir dir;
   const auto done = test::unpack_bytes(dir, std::string(3'000, 'x'));
   ASSERT_FALSE(done);

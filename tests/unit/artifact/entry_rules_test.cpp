@@ -30,7 +30,7 @@ TEST(EntryName, IsRefusedWhenItIsTooLongForLinux) {
 
 TEST(EntryName, IsRefusedWhenItDeletesAFileOfAnotherLayer) { EXPECT_FALSE(clean_entry_name("usr/.wh.libcuda.so")); }
 
-TEST(LinkTarget, MayGoUpToTheLayersRootAndDownAgain) {
+TEST(LinkTarget, MayLeadUpToTheLayersRootAndDownAgain) {
   for (const char* target : {"libcuda.so.1", "../lib64/x", "../../etc/x", ".", "../..", "./a/b"}) {
     const auto checked = check_link_target("usr/lib/link", target);
     ASSERT_TRUE(checked) << target;
@@ -64,7 +64,7 @@ TEST(Mode, IsRefusedWithSetuidOrSetgid) {
   EXPECT_TRUE(check_mode(01755));
 }
 
-TEST(PrintableName, EscapesWhatATerminalWouldObey) { EXPECT_EQ(printable("a\x1b[31mb\n\\"), "a\\x1b[31mb\\x0a\\x5c"); }
+TEST(PrintableName, EscapesTerminalControls) { EXPECT_EQ(printable("a\x1b[31mb\n\\"), "a\\x1b[31mb\\x0a\\x5c"); }
 
 }  // namespace
 }  // namespace slipway::artifact

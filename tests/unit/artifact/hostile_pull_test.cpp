@@ -59,7 +59,7 @@ TEST_F(HostilePull, OfALongChainOfIndexesIsRefusedAsInspectRefusesIt) {
   EXPECT_EQ(pulled.error().what, answer("inspect", {{"source", source}}, {}).error().what);
 }
 
-TEST_F(HostilePull, OfMoreManifestsThanAnyPackageHasIsRefused) {
+TEST_F(HostilePull, OfTooManyManifestsIsRefused) {
   std::vector<Json> many;
   for (int i = 0; i < 10'001; ++i) many.push_back(layout.manifest({}, {{"number", std::to_string(i)}}));
   layout.list(layout.index(many), "many");
@@ -82,7 +82,7 @@ TEST_F(HostilePull, OfASparseMemberOfABundleIsRefusedUnread) {
   EXPECT_THAT(pulled.error().what, HasSubstr("is packed as a sparse file"));
 }
 
-TEST_F(HostilePull, ThatFailsAtABlobLeavesNoHalfOfIt) {
+TEST_F(HostilePull, ThatFailsAtABlobLeavesNoPartOfIt) {
   const Json layer = layout.layer("a few bytes", "userspace");
   test::write_file(layout.blob_path(layer["digest"]), "other bytes");
   layout.list(layout.manifest({layer}), "1.0");
@@ -106,7 +106,7 @@ TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
 }
 
 // Earlier it was written until the disk was full.
-TEST_F(HostilePull, OfABlobForWhichThereIsNoRoomIsRefusedUnread) {
+TEST_F(HostilePull, OfABlobThatDoesNotFitOnTheDiskIsRefusedUnread) {
   Json layer = layout.layer("a few bytes", "userspace");
   layer["size"] = std::uint64_t{1} << 50U;
   layout.list(layout.manifest({layer}), "1.0");
@@ -116,7 +116,7 @@ TEST_F(HostilePull, OfABlobForWhichThereIsNoRoomIsRefusedUnread) {
   EXPECT_THAT(names_in("out"), UnorderedElementsAre("oci-layout", "index.json", "blobs"));
 }
 
-TEST_F(HostilePull, OfABlobThatIsLongerThanItsManifestSaysStopsThere) {
+TEST_F(HostilePull, OfAnOversizedBlobStopsAtItsSize) {
   const Json layer = layout.layer("a few bytes", "userspace");
   test::write_file(layout.blob_path(layer["digest"]), std::string(1 << 20, 'x'));
   layout.list(layout.manifest({layer}), "1.0");
@@ -156,7 +156,7 @@ TEST_F(SharedFolder, LinksThatLieBesideABundleAreNotWrittenThrough) {
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(dir / "shared/b.tar"))) << "the link is replaced";
 }
 
-TEST_F(SharedFolder, FilesOfOthersDoNotBecomeTheBundleAndAreLeftAlone) {
+TEST_F(SharedFolder, ForeignFilesAreNeitherUsedNorRemoved) {
   test::write_file(dir / "shared/b.tar.slipway-new.tar", "theirs");
   test::write_file(dir / "shared/b.tar.slipway-new/theirs", "theirs");
   const auto pulled = pull("layout", "shared/b.tar");
@@ -166,7 +166,7 @@ TEST_F(SharedFolder, FilesOfOthersDoNotBecomeTheBundleAndAreLeftAlone) {
   EXPECT_THAT(names_in("shared"), UnorderedElementsAre("b.tar", "b.tar.slipway-new.tar", "b.tar.slipway-new"));
 }
 
-TEST_F(SharedFolder, HoldsABundleThatEverybodyCanReadAsTheUmaskSays) {
+TEST_F(SharedFolder, HoldsABundleWithTheModeOfTheUmask) {
   const mode_t before = ::umask(022);
   ASSERT_TRUE(pull("layout", "shared/b.tar"));
   ::umask(027);

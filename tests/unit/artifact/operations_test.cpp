@@ -54,7 +54,7 @@ TEST(StageOperation, RefusesALayerThatThePinnedManifestDoesNotList) {
   EXPECT_FALSE(fs::exists(package.dir / "out"));
 }
 
-TEST(StageOperation, RefusesASourceThatNothingVouchesFor) {
+TEST(StageOperation, RefusesAnUntrustedSource) {
   ListedPackage package;
   Json request{{"source", package.layout.path()}, {"layer", package.layer}, {"into", package.dir / "out"}};
   EXPECT_EQ(ask("stage", request).error().code, ErrorCode::denied);
@@ -62,7 +62,7 @@ TEST(StageOperation, RefusesASourceThatNothingVouchesFor) {
   EXPECT_TRUE(ask("stage", request)) << "what the lock names is pinned";
 }
 
-TEST(StageOperation, TakesAnythingFromASourceThatTheUserTrusts) {
+TEST(StageOperation, AcceptsUnsignedContentOnRequest) {
   ListedPackage package;
   const Json source{{"repository", package.layout.path()}, {"trust", "unsigned"}};
   EXPECT_TRUE(ask("stage", {{"source", source}, {"layer", package.layer}, {"into", package.dir / "out"}}));
@@ -83,7 +83,7 @@ TEST(StageOperation, SaysWhichLayerOfWhichSourceIsDamaged) {
   EXPECT_NE(text.find("copy the layout again"), std::string::npos) << text;
 }
 
-TEST(StageOperation, RefusesALayerThatIsNoArchive) {
+TEST(StageOperation, RefusesALayerThatIsNotAnArchive) {
   ListedPackage package;
   Json config = package.layer;
   config["mediaType"] = "application/json";

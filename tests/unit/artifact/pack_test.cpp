@@ -114,7 +114,7 @@ TEST_F(PackTest, ReplacesTheManifestOfTheSameTag) {
   EXPECT_EQ((*answer("catalogue", {{"source", source("layout")}}, {}))["entries"].size(), 1U);
 }
 
-TEST_F(PackTest, ReplacesAManifestWithoutATagThatSaysTheSameOfItself) {
+TEST_F(PackTest, ReplacesAnUntaggedManifestWithEqualAnnotations) {
   package_for("6.1");
   std::string text = text_of(folder_.at("package/package.yaml"));
   text.replace(text.find("tag: 1.0-6.1\n    "), sizeof("tag: 1.0-6.1\n    ") - 1, "");
@@ -125,7 +125,7 @@ TEST_F(PackTest, ReplacesAManifestWithoutATagThatSaysTheSameOfItself) {
   EXPECT_EQ((*answer("catalogue", {{"source", source("layout")}}, {}))["entries"].size(), 1U);
 }
 
-TEST_F(PackTest, PacksNothingThatWouldBeRefusedWhenItIsUnpacked) {
+TEST_F(PackTest, RefusesContentThatUnpackingWouldRefuse) {
   const std::pair<const char*, const char*> links[] = {{"absolute", "/etc/passwd"}, {"escaping", "../../../etc"}};
   for (const auto& [name, target] : links) {
     package_for("6.1");

@@ -28,7 +28,7 @@ TEST(Reference, IsRefusedWhenItsNameBreaksTheGrammar) {
     EXPECT_FALSE(parse_reference(repository)) << repository;
 }
 
-TEST(Reference, SaysWhereTagAndDigestBelong) {
+TEST(Reference, ErrorSaysWhereTagAndDigestBelong) {
   EXPECT_NE(parse_reference("oci://host/name:tag").error().next.find("tag:"), std::string::npos);
   EXPECT_NE(parse_reference("oci://host/name@sha256:1").error().next.find("digest:"), std::string::npos);
 }

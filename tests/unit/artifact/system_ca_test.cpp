@@ -21,7 +21,7 @@ TEST(SystemCa, IsFoundWhereEachDistributionHasIt) {
   }
 }
 
-TEST(SystemCa, IsNoFileWhereThereIsNone) {
+TEST(SystemCa, IsEmptyWithoutAnyFile) {
   const slipway::test::TempRoot root;
   EXPECT_EQ(system_ca_file(root.folder()), "");
 }

@@ -104,7 +104,7 @@ TEST(Unpack, RefusesAFolderThatHasSomethingInIt) {
   EXPECT_EQ(test::file_text(dir / "out/mine"), "keep");
 }
 
-TEST(Unpack, SaysThatTheFolderAboveIsNotThere) {
+TEST(Unpack, SaysThatTheFolderAboveIsMissing) {
   TempDir dir;
   UnpackOptions options = test::options_for(dir);
   options.into = dir / "no/such/folder";

@@ -20,7 +20,7 @@ TEST(Digest, IsSha256AsOciWritesIt) {
   EXPECT_EQ(digest_of(""), std::string("sha256:") + kNothing);
 }
 
-TEST(Digest, OfPiecesIsThatOfTheWholeAndStartsAfresh) {
+TEST(Digest, OfPiecesEqualsThatOfTheWhole) {
   Sha256 all;
   all.update("a");
   all.update(std::as_bytes(std::span("bc", 2)));

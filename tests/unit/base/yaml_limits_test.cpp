@@ -39,7 +39,7 @@ std::string refusal(const std::string& text, const Limits& limits = {}) {
   return "read";
 }
 
-TEST(YamlLimits, AKilobyteOfAliasesIsRefusedThatStandsForBillionsOfValues) {
+TEST(YamlLimits, RefuseAKilobyteOfAliasesForBillionsOfValues) {
   const std::string text = aliases(9);
   ASSERT_LT(text.size(), 1000U);
   EXPECT_GT(walk(YAML::Load(text), 1'000'000), 1'000'000U) << "what a reader would walk over";
@@ -49,7 +49,7 @@ TEST(YamlLimits, AKilobyteOfAliasesIsRefusedThatStandsForBillionsOfValues) {
   EXPECT_EQ(refusal(aliases(4)), "read");
 }
 
-TEST(YamlLimits, CountWhatIsReadNoMoreAndNoLess) {
+TEST(YamlLimits, CountExactlyTheReadValues) {
   const std::string text = "a: &x [1, 2]\nb: *x\nc: {d: *x}\n";
   const std::size_t values = walk(YAML::Load(text), 1000);
   EXPECT_EQ(refusal(text, {.values = values}), "read");
@@ -65,7 +65,7 @@ TEST(YamlLimits, HoldForTextBehindAliasesForBytesAndForDepth) {
 }
 
 TEST(YamlLimits, AnAliasInsideItsOwnValueIsAnError) {
-  EXPECT_THAT(refusal("a: &a [*a]"), HasSubstr("is not YAML: an alias (*name) stands inside the value that it names"));
+  EXPECT_THAT(refusal("a: &a [*a]"), HasSubstr("is not YAML: an alias (*name) is inside the value that it names"));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
 }
 
 // Earlier they were refused every system call, so roots for i686 were accepted whose tools then could not run.
-TEST_F(Attack, OfAProgramForTheSmallerProcessorMeetsTheSameRules) {
+TEST_F(Attack, OfA32BitProgramMeetsTheSameRules) {
   if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
   EXPECT_EQ(inside("i686"), kReached);
   EXPECT_EQ(inside("i686-chroot"), kRefused);
@@ -178,7 +178,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimit) {
   const Error forks = refused("forks", "300");
   EXPECT_THAT(forks.what, ::testing::HasSubstr("started more than the 60 processes")) << to_text(forks);
   const Error memory = refused("memory", "400");
-  EXPECT_THAT(memory.what, ::testing::HasSubstr("ran out of memory, of which programs of a root may use 128 MiB"));
+  EXPECT_THAT(memory.what, ::testing::HasSubstr("ran out of memory: programs of a root may use 128 MiB"));
   const Error print = refused("print", "40");
   EXPECT_THAT(print.what, ::testing::HasSubstr("printed more than 1 MiB and was stopped"));
   for (const Error* each : {&forks, &memory, &print}) EXPECT_EQ(each->code, ErrorCode::io);
@@ -209,7 +209,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
 }
 
 // Earlier each of them had a limit of its own.
-TEST_F(Attack, FillsTheEmptyFoldersUpToOneLimitTogether) {
+TEST_F(Attack, FillsTheEmptyFoldersUpToACommonLimit) {
   for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
   request_.limits.memory_bytes = 64U << 20U;
   request_.argv = {"sh", "-c",
@@ -229,7 +229,7 @@ std::vector<std::string> groups_of_this_process() {
   return found;
 }
 
-TEST_F(Attack, LeavesNoCgroupBehindHoweverItEnds) {
+TEST_F(Attack, LeavesNoCgroupBehindInEveryCase) {
   const bool some = !base::LimitedProcesses("probe", request_.limits).needs_looks();
   std::atomic<bool> cancel{false};
   std::vector<std::string> during;
@@ -294,7 +294,7 @@ int where_none_is_allowed(const std::string& kind, const std::function<int()>& a
   return WEXITSTATUS(status);
 }
 
-TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
+TEST_F(Attack, StaysInTheRoomWithoutAUserNamespaceAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "chroot"};
   EXPECT_EQ(where_none_is_allowed("max_user_namespaces",
                                   [this] {
@@ -308,7 +308,7 @@ TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
 }
 
 // Earlier the program ran in the machine's own network, without a message.
-TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed) {
+TEST_F(Attack, GetsNoSocketsWithoutANetworkNamespaceAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "connect", "/etc/service"};
   request_.local_sockets = true;
   EXPECT_EQ(where_none_is_allowed("max_net_namespaces",
@@ -323,7 +323,7 @@ TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed)
 }
 
 // Earlier the machine itself was then named "slipway".
-TEST_F(Attack, LeavesTheMachineItsNameWhereNoNamespaceForNamesIsGranted) {
+TEST_F(Attack, CannotRenameTheMachineWithoutAUtsNamespace) {
   request_.argv = {"/opt/attacker", "keys"};
   EXPECT_EQ(where_none_is_allowed("max_uts_namespaces",
                                   [this] {

@@ -50,7 +50,7 @@ TEST_F(BuildTest, CannotWriteAnythingButItsSource) {
   EXPECT_FALSE(std::filesystem::exists("/etc/slipway-was-here"));
 }
 
-TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasAskedFor) {
+TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasRequested) {
   ::setenv("SLIPWAY_LEAK", "1", 1);
   desired.environment = {"WANTED=yes", "LC_ALL=C.UTF-8"};
   work.put("/src/Makefile", "hello.o:\n\tenv | sort > hello.o\n");
@@ -63,7 +63,7 @@ TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasAskedFor) {
   EXPECT_THAT(seen, Not(HasSubstr("SLIPWAY_LEAK")));
 }
 
-TEST_F(BuildTest, HandsTheOutputOnLineByLine) {
+TEST_F(BuildTest, PassesTheOutputOnLineByLine) {
   std::vector<std::string> lines;
   BuildRequest wanted = request();
   wanted.on_line = [&](const std::string& line) { lines.push_back(line); };
@@ -92,7 +92,7 @@ TEST(CompiledFile, IsThatOfAKbuildLineOrOfACompilersCommand) {
   EXPECT_EQ(compiled_file("", ""), "");
 }
 
-TEST_F(BuildTest, SaysWhatIsMissingAndHowToGetItBeforeItRuns) {
+TEST_F(BuildTest, NamesMissingPartsAndHowToGetItBeforeItRuns) {
   desired.needs = {"/usr/bin/make", "/lib/modules/6.1.0-no/build"};
   desired.needs_hint = "apt-get install linux-headers-6.1.0-no";
   const Error error = failure(request());
@@ -234,13 +234,13 @@ TEST(BuildLog, ALinkersErrorCountsBeforeMakes) {
             "x.c:(.text+0x5): undefined reference to `f'");
 }
 
-TEST(BuildLog, FallsBackToWhatMakeSays) {
+TEST(BuildLog, FallsBackToTheOutputOfMake) {
   EXPECT_EQ(find_problem("make: *** No rule to make target 'x'.  Stop.\n", kBuildFolderPath)->line,
             "make: *** No rule to make target 'x'.  Stop.");
   EXPECT_FALSE(find_problem("all went well\nwarning: error is a word\n", kBuildFolderPath));
 }
 
-TEST(BuildLog, TellsAFullDiskAndAFullMemoryFromABadSource) {
+TEST(BuildLog, ReportsAFullDiskAndAFullMemoryFromABadSource) {
   EXPECT_EQ(
       find_problem("x.c:1:1: fatal error: error writing to a.s: No space left on device\n", kBuildFolderPath)->code,
       ErrorCode::no_space);

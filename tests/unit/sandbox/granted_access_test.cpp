@@ -61,7 +61,7 @@ bool close_everything() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-TEST(ClosedNode, IsOneOfADeviceOfThoseNumbersThatTheRulesLeaveOut) {
+TEST(ClosedNode, IsANodeThatTheRulesLeaveOut) {
   EXPECT_EQ(closed_node("1 mem\n", "/dev"), "");
   EXPECT_EQ(in_a_child([] {
               return close_everything() && closed_node("1 mem\n", "/dev").starts_with("/dev/") &&
@@ -72,7 +72,7 @@ TEST(ClosedNode, IsOneOfADeviceOfThoseNumbersThatTheRulesLeaveOut) {
 
 // Earlier the driver was loaded between systemd's reading of the numbers and the service's own: EPERM until the next
 // restart.
-TEST(GrantedAccess, StartsTheServiceAfreshOnceForANodeThatIsClosed) {
+TEST(GrantedAccess, RestartsTheServiceOnceForAClosedNode) {
   const TempDir folder;
   const auto look = [&] {
     GrantedAccess granted({"mem"}, {}, *RootDir::open(folder.string()), "/run/mark");
@@ -93,7 +93,7 @@ class GrantedFolder : public ::testing::Test {
     place_.directory("box/writes");
   }
   GrantedAccess granted() const { return {{}, {folder_}, *RootDir::open(place_.string()), "/run/mark"}; }
-  bool shut_in() const {
+  bool add_restrictions() const {
     const std::string box = place_.at("box").string();
     return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            ::mount(box.c_str(), box.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
@@ -108,7 +108,7 @@ class GrantedFolder : public ::testing::Test {
     char byte = 0;
     const pid_t child = ::fork();
     if (child == 0) {
-      if (!shut_in()) ::_exit(2);
+      if (!add_restrictions()) ::_exit(2);
       GrantedAccess service = granted();
       if (!service.lost().empty()) ::_exit(3);
       (void)!::write(ready[1], "x", 1);
@@ -140,12 +140,10 @@ TEST_F(GrantedFolder, ThatIsRemovedOrMadeAgainIsLost) {
     std::filesystem::create_directory(folder_);
   };
   EXPECT_EQ(
-      finds(again,
-            [](GrantedAccess& service) { return service.lost().find("not the folder that") != std::string::npos; }),
-      0);
+      finds(again, [](GrantedAccess& service) { return service.lost().find("was replaced") != std::string::npos; }), 0);
 }
 
-TEST_F(GrantedFolder, ThatIsFullOfOthersDoingsIsNot) {
+TEST_F(GrantedFolder, ThatOthersUseIsNotLost) {
   const auto busy = [&] {
     place_.file("box/writes/file", "x");
     place_.file("box/beside", "x");
@@ -154,14 +152,14 @@ TEST_F(GrantedFolder, ThatIsFullOfOthersDoingsIsNot) {
 }
 
 // Otherwise it would start again every few seconds.
-TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
+TEST_F(GrantedFolder, ThatWasMissingAtTheStartIsIgnored) {
   std::filesystem::remove_all(folder_);
   GrantedAccess none = granted();
   EXPECT_EQ(none.lost(), "");
   place_.directory("box/writes");
   EXPECT_EQ(none.lost(), "") << "it may write there";
   EXPECT_EQ(in_a_child([&] {
-              if (!shut_in() || ::umount(folder_.c_str()) != 0) return false;
+              if (!add_restrictions() || ::umount(folder_.c_str()) != 0) return false;
               GrantedAccess read_only = granted();
               return read_only.lost().empty();
             }),
@@ -169,12 +167,12 @@ TEST_F(GrantedFolder, ThatCouldNotBeHadAtTheStartIsNotAskedForAgain) {
 }
 
 // A disk that is mounted after the service has started without its folder.
-TEST_F(GrantedFolder, ThatAppearsWhereTheServiceMayNotWriteIsWorthANewStart) {
+TEST_F(GrantedFolder, ThatAppearsLaterCausesARestart) {
   EXPECT_EQ(in_a_child([&] {
               std::filesystem::remove_all(folder_);
               GrantedAccess service = granted();
               std::filesystem::create_directory(folder_);
-              if (!shut_in() || ::umount(folder_.c_str()) != 0) return false;
+              if (!add_restrictions() || ::umount(folder_.c_str()) != 0) return false;
               return !service.lost().empty();
             }),
             0);

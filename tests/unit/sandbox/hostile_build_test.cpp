@@ -80,7 +80,7 @@ TEST_F(KernelBuild, AKeyInTheRootThatCompilesIsNotSeenThereEither) {
 }
 
 // Earlier a Debian package with `usr -> /var` had folders of this machine mounted over those of the root.
-TEST_F(BuildTest, LinksOfTheHeadersLeadNowhere) {
+TEST_F(BuildTest, LinksOfTheHeadersAreNotFollowedOutside) {
   work.put("/beside/lib/secret", "of this machine");
   work.put("/headers/lib/given", "of the headers");
   work.link("/headers/usr", work.at("/beside"));
@@ -92,7 +92,7 @@ TEST_F(BuildTest, LinksOfTheHeadersLeadNowhere) {
 }
 
 // Earlier the collector followed the link, and the host's own file came into the layer.
-TEST_F(BuildTest, AFolderThatTheBuildMadeALinkLeadsNowhere) {
+TEST_F(BuildTest, AFolderThatTheBuildReplacedByALinkIsNotFollowed) {
   work.put("/beside/hello.o", "of this machine");
   desired.directory = "dkms";
   work.put("/src/dkms/Makefile", "hello.o:\n\trm -rf /usr/src/slipway-build/dkms\n\tln -s " + work.at("/beside") +

@@ -51,7 +51,7 @@ class ModuleSignature : public ::testing::Test {
 
 std::string bytes_of(const std::string& file) { return read_regular(file, 1U << 20U).value_or(""); }
 
-TEST_F(ModuleSignature, IsThatOfTheKernelsOwnSignFileToTheLastByte) {
+TEST_F(ModuleSignature, EqualsThatOfTheKernelsSignFile) {
   for (const std::string digest : {"sha256", "sha512"}) {
     const auto made = signature(key, certificate, digest);
     ASSERT_TRUE(made.ok()) << to_text(made.error());
@@ -59,7 +59,7 @@ TEST_F(ModuleSignature, IsThatOfTheKernelsOwnSignFileToTheLastByte) {
   }
 }
 
-TEST_F(ModuleSignature, IsOneThatOpensslVerifiesAndOfTheseBytesAlone) {
+TEST_F(ModuleSignature, IsVerifiedByOpenssl) {
   for (const std::string algorithm : {"rsa:2048", "ec -pkeyopt ec_paramgen_curve:P-384"})
     for (const std::string digest : {"sha224", "sha256", "sha384", "sha512"}) {
       test::output_of("openssl req -x509 -nodes -subj /CN=x -newkey " + algorithm + " -keyout " + work.at("/key") +

@@ -60,7 +60,7 @@ TEST_F(SandboxTest, RunsAProgramAndGivesItsOutputAndStatus) {
   EXPECT_EQ(shell("kill -9 $$"), 128 + 9);
 }
 
-TEST_F(SandboxTest, RunsNothingOfTheRootWhereItIsOnlyPrepared) {
+TEST_F(SandboxTest, RunsNothingOfTheRootDuringPreparation) {
   request.prepare_only = true;
   EXPECT_EQ(shell("echo the root took over; exit 7"), 0);
   EXPECT_EQ(output, "");
@@ -190,7 +190,7 @@ TEST_F(SandboxTest, NamesTheFirstThingThatIsMissingAndRunsNothing) {
   EXPECT_EQ(output, "");
 }
 
-TEST_F(SandboxTest, AProgramThatIsNotThereIsAnError) {
+TEST_F(SandboxTest, AProgramThatIsMissingIsAnError) {
   request.argv = {"no-such-program"};
   const auto end = run_in_sandbox(request);
   ASSERT_FALSE(end.ok());
@@ -356,7 +356,7 @@ TEST_F(SandboxTest, EveryErrorSaysWhereAndWhatToDo) {
   check("cancelled");
 }
 
-TEST(SandboxWithoutRights, SaysWhatIsMissing) {
+TEST(SandboxWithoutRights, NamesMissingParts) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(77);

@@ -24,7 +24,7 @@ std::string unit_with(const Json& needs, const Json& section = Json::object(),
   return service_unit_text({"acme", "does it", program, false, needs, section});
 }
 
-TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
+TEST(UnitText, GivesNoAccessWithoutDeclaredNeeds) {
   const std::string unit = unit_with(Json::object());
   for (const char* line :
        {"\nMemoryMax=256M\n", "\nTasksMax=64\n", "\nCapabilityBoundingSet=\n", "\nDevicePolicy=closed\n",
@@ -35,7 +35,7 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
 }
 
-TEST(Restrictions, AreAllButThoseThatAUnitCannotHave) {
+TEST(Restrictions, AreAllThatAUnitCanHave) {
   const std::string all = base::restriction_lines({});
   EXPECT_THAT(all, AllOf(HasSubstr("NoNewPrivileges=yes\n"), HasSubstr("ProtectKernelLogs=yes\n")));
   EXPECT_EQ(base::restrictions({"ProtectKernelLogs", "UMask"}).size() + 2, base::restrictions({}).size());
@@ -69,7 +69,7 @@ TEST(UnitText, ComesBeforeTheUnitsThatWaitForTheService) {
   EXPECT_THAT(service_unit_text(unit), HasSubstr("\nBefore=kubelet.service k3s.service\n"));
 }
 
-TEST(UnitText, GivesAServiceWhatItDeclares) {
+TEST(UnitText, GivesAServiceItsDeclaredAccess) {
   const std::string unit = unit_with({{"memory", "1G"},
                                       {"tasks", 7},
                                       {"capabilities", {"CAP_SYS_ADMIN", "CAP_KILL"}},
@@ -93,7 +93,7 @@ TEST(UnitText, GivesAServiceWhatItDeclares) {
 }
 
 // An empty home folder has neither the program of a portable folder nor a file that the spec names.
-TEST(UnitText, LeavesAHomeAndTmpThereForWhoHasFilesInThem) {
+TEST(UnitText, KeepsHomeAndTmpForFilesInThem) {
   EXPECT_THAT(unit_with({{"reads", {"{file}"}}}, {{"file", "/root/acme.yaml"}}),
               HasSubstr("\nProtectHome=read-only\n"));
   EXPECT_THAT(unit_with(Json::object(), Json::object(), "/home/me/slipway/bin/slipway"),

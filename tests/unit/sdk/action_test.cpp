@@ -62,7 +62,7 @@ TEST(Action, HasItsPathInTheOneFormThatNamesIt) {
   EXPECT_EQ(*normal_path("/etc/..x/x.."), "/etc/..x/x..");
 }
 
-TEST(Action, IsNotMadeOfAPathThatNamesNothingForSure) {
+TEST(Action, RefusesAnAmbiguousPath) {
   for (const char* path : {"", "etc/x", "/usr/../etc/x", "../../escape", "/..", "/", "/./", "/etc/a\nb"}) {
     EXPECT_THROW(action::file({.path = path, .content = ""}), std::invalid_argument) << path;
     EXPECT_THROW(action::symlink(path, "/x"), std::invalid_argument) << path;
@@ -71,10 +71,10 @@ TEST(Action, IsNotMadeOfAPathThatNamesNothingForSure) {
   }
 }
 
-TEST(NormalPath, AdvisesNothingThatWouldBeRefusedAsWell) {
-  EXPECT_EQ(normal_path("etc//x").error().next, "write it from the root on: /etc/x");
-  EXPECT_EQ(normal_path("../../escape").error().next, "write it from the root on");
-  EXPECT_EQ(normal_path("").error().next, "write it from the root on");
+TEST(NormalPath, AdvisesOnlyValidPaths) {
+  EXPECT_EQ(normal_path("etc//x").error().next, "write it as an absolute path: /etc/x");
+  EXPECT_EQ(normal_path("../../escape").error().next, "write it as an absolute path");
+  EXPECT_EQ(normal_path("").error().next, "write it as an absolute path");
 }
 
 TEST(Action, KeepsItsTriggersAndReason) {
@@ -84,7 +84,7 @@ TEST(Action, KeepsItsTriggersAndReason) {
   EXPECT_EQ(action.text("because"), "libraries are looked up there");
 }
 
-TEST(Action, OfABuildSaysAllThatItsResultDependsOn) {
+TEST(Action, OfABuildNamesAllItsInputs) {
   action::Build build{.name = "x for 6.1",
                       .directory = "kernel-open",
                       .argv = {"make", "-j{jobs}"},

@@ -48,7 +48,7 @@ class Switch : public Component {
 
 Plan plan_of(const Component& component) { return *component.plan(Spec(), Facts(), Inputs()); }
 
-TEST(CarryOut, RunsWhatDoesNotHoldYetAndTakesItBack) {
+TEST(CarryOut, RunsPendingActionsAndUndoesThem) {
   FakeHost host;
   add_switch(host);
   const Switch component;
@@ -73,7 +73,7 @@ TEST(CarryOut, AsksTheComponentForItsCustomActions) {
   EXPECT_EQ(host.run(kIsSet, kCarryLimit)->exit_status, 1);
 }
 
-TEST(CarryOut, NamesWhatIsDoneInVain) {
+TEST(CarryOut, NamesActionsWithoutEffect) {
   FakeHost host;
   host.live("6.1.0-50-amd64").answers(kIsSet, {.exit_status = 1}).answers(kSet, {});
   Plan plan;
@@ -81,7 +81,7 @@ TEST(CarryOut, NamesWhatIsDoneInVain) {
   const auto end = carry_out(Switch(), plan, host);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().code, ErrorCode::plugin_defect);
-  EXPECT_EQ(end.error().what, "exec acme is done, and its check says that it is not");
+  EXPECT_EQ(end.error().what, "exec acme was carried out, but its check reports that it is not done");
 }
 
 class OnlyOnce final : public Switch {
@@ -113,7 +113,7 @@ TEST(Secret, IsReadFromAFileOfTheMachineOrAVariable) {
   EXPECT_EQ(FailingHost(host).fail_at("ACME_KEY").secret({{"env", "ACME_KEY"}}).error().code, ErrorCode::io);
 }
 
-TEST(Secret, IsRefusedWhereOthersCouldHaveWrittenItOrEverybodyReadsIt) {
+TEST(Secret, IsRefusedWhereOtherUsersMayWriteOrReadIt) {
   FakeHost host;
   host.file("/etc/open", "hunter2\n", 0644).file("/etc/theirs", "hunter2\n", 0602).file("/etc/empty", "\n", 0600);
   host.file("/etc/long", std::string(100, 'x'), 0600);
@@ -163,7 +163,7 @@ TEST(JsonOfAnotherType, NamesItsKey) {
   EXPECT_NE(error.what.find("type must be string, but is number"), std::string::npos) << error.what;
 }
 
-TEST(JsonOfAnotherType, NamesAllKeysThatComeIntoQuestion) {
+TEST(JsonOfAnotherType, NamesAllPossibleKeys) {
   const Error error = heard_of_plan(request_with({{"limits", {{"memory", 4}, {"swap", 1}}}, {"text", "x"}}));
   EXPECT_EQ(error.where, "");
   ASSERT_EQ(error.details.size(), 1U);
@@ -180,7 +180,7 @@ TEST(SpecOfAnotherType, IsADefectThatNamesTheKey) {
     (void)spec.text("memory");
     FAIL() << "nothing was thrown";
   } catch (const std::logic_error& problem) {
-    EXPECT_STREQ(problem.what(), "the spec's key 'memory' is read as a text, and the spec has a number there");
+    EXPECT_STREQ(problem.what(), "the spec's key 'memory' is read as a string, and the spec has a number there");
   }
   EXPECT_THROW((void)spec.flag("memory"), std::logic_error);
   EXPECT_THROW((void)spec.texts("memory"), std::logic_error);

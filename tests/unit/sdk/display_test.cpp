@@ -22,7 +22,7 @@ TEST(LocaleIsUtf8, ByTheFirstVariableThatIsSet) {
   for (const char* name : {"LC_ALL", "LANG", "LC_CTYPE"}) ::unsetenv(name);
 }
 
-TEST(Folded, BreaksBetweenWordsAndGoesOnBelow) {
+TEST(Folded, BreaksBetweenWordsAndContinuesBelow) {
   EXPECT_EQ(folded("one two three", 9, 2, 0), "one two\n  three\n");
   EXPECT_EQ(folded("one two three", 9, 4, 4), "one\n    two\n    three\n");
   EXPECT_EQ(folded("one", 80, 4, 4), "one\n");

@@ -27,14 +27,14 @@ TEST(Error, KeepsTheLinesOfALongDetailUnderOneAnother) {
   EXPECT_EQ(to_text(error), "error: no\n  compiler: a.c:1\n            b.c:2\n");
 }
 
-TEST(Error, OfAFullDiskSaysHowToGoOn) {
+TEST(Error, OfAFullDiskExplainsHowToContinue) {
   const Error error = system_error("write", "/usr/lib/x", ENOSPC);
   EXPECT_EQ(error.code, ErrorCode::no_space);
   EXPECT_NE(error.next.find("free some space"), std::string::npos);
 }
 
 // A service's root has no CAP_DAC_OVERRIDE. Earlier the advice was to become root.
-TEST(Error, OfADeniedFileSaysWhatHelpsWhoIsRootAlready) {
+TEST(Error, OfADeniedFileHasARemedyForRoot) {
   const Error error = system_error("read", "/etc/key.pem", EACCES);
   EXPECT_NE(error.next.find(::geteuid() == 0 ? "chown root" : "sudo"), std::string::npos) << error.next;
 }

@@ -101,7 +101,7 @@ TEST(FakeHost, CanBeHandedToAWorkerByItsConfig) {
   EXPECT_EQ(*same->kernel_release(), "6.1.0-50-amd64");
 }
 
-TEST(FailingHost, FailsTheCallThatItWasToldTo) {
+TEST(FailingHost, FailsTheChosenCall) {
   FakeHost machine;
   machine.file("/a", "1").file("/b", "2");
   FailingHost host(machine);

@@ -41,7 +41,7 @@ void listen_at(const fs::path& path) {
   ASSERT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
 }
 
-TEST_F(FileWatchTest, TellsOfAFileThatAppearsIsWrittenReplacedAndVanishes) {
+TEST_F(FileWatchTest, ReportsAFileThatAppearsIsWrittenReplacedAndVanishes) {
   tree_.directory("/k");
   FileWatch files = watch({"/k/file"});
   EXPECT_FALSE(readable(files));
@@ -67,7 +67,7 @@ TEST_F(FileWatchTest, TellsOfAFileThatAppearsIsWrittenReplacedAndVanishes) {
   EXPECT_EQ(files.problem(), "");
 }
 
-TEST_F(FileWatchTest, TellsOfASocketThatTookThePlaceOfAnother) {
+TEST_F(FileWatchTest, ReportsASocketThatTookThePlaceOfAnother) {
   tree_.directory("/k");
   listen_at(at("/k/kubelet.sock"));
   FileWatch files = watch({"/k/kubelet.sock"});
@@ -77,7 +77,7 @@ TEST_F(FileWatchTest, TellsOfASocketThatTookThePlaceOfAnother) {
   EXPECT_FALSE(files.take());
 }
 
-TEST_F(FileWatchTest, TellsOfAFileWhoseFoldersWereMissingAtFirst) {
+TEST_F(FileWatchTest, ReportsAFileWhoseFoldersWereMissingAtFirst) {
   FileWatch files = watch({"/var/lib/kubelet/device-plugins/kubelet.sock"});
   tree_.directory("/var/lib");
   EXPECT_FALSE(files.take());
@@ -87,7 +87,7 @@ TEST_F(FileWatchTest, TellsOfAFileWhoseFoldersWereMissingAtFirst) {
   EXPECT_TRUE(files.take());
 }
 
-TEST_F(FileWatchTest, TellsOfAFileThatCameTogetherWithItsFolders) {
+TEST_F(FileWatchTest, ReportsAFileThatCameTogetherWithItsFolders) {
   FileWatch files = watch({"/a/b/c/file"});
   tree_.file("/a/b/c/file", "");
   EXPECT_TRUE(files.take());
@@ -133,7 +133,7 @@ TEST_F(FileWatchTest, FollowsAFolderThatIsRemovedWhileItIsOpen) {
   EXPECT_TRUE(files.take());
 }
 
-TEST_F(FileWatchTest, FollowsLinksInsideTheRootAndTellsWhenTheyLeadElsewhere) {
+TEST_F(FileWatchTest, FollowsLinksInsideTheRootAndReportsWhenTheyLeadElsewhere) {
   tree_.file("/data/one/file", "");
   tree_.file("/data/two/file", "");
   tree_.link("/var/kubelet", "/data/one");
@@ -169,7 +169,7 @@ TEST_F(FileWatchTest, EndsAtLinksThatLeadInCircles) {
   EXPECT_TRUE(files.take());
 }
 
-TEST_F(FileWatchTest, TellsOfTheEntriesOfAFolder) {
+TEST_F(FileWatchTest, ReportsTheEntriesOfAFolder) {
   tree_.directory("/configs");
   FileWatch files = watch({"/configs"});
   tree_.file("/configs/one", "");
@@ -216,7 +216,7 @@ TEST_F(FileWatchTest, CountsAQueueThatOverflowedAsAChange) {
   EXPECT_TRUE(files.take()) << "and goes on";
 }
 
-TEST_F(FileWatchTest, WatchesOtherPathsWhenItIsTold) {
+TEST_F(FileWatchTest, WatchesOtherPathsWhenItIsReported) {
   FileWatch files = watch({"/one"});
   ASSERT_TRUE(files.watch({"/two", "/three"}).ok());
   tree_.file("/one", "");
@@ -225,7 +225,7 @@ TEST_F(FileWatchTest, WatchesOtherPathsWhenItIsTold) {
   EXPECT_TRUE(files.take());
 }
 
-TEST_F(FileWatchTest, LooksAtThePathsAlsoWhenNothingIsReported) {
+TEST_F(FileWatchTest, ChecksThePathsAlsoWhenNothingIsReported) {
   FileWatch files = watch({"/a/file"});
   EXPECT_FALSE(files.look());
   tree_.file("/a/file", "");

@@ -119,7 +119,7 @@ Fd listen_at(const std::string& path) {
 }
 
 // A socket remains when its program is killed.
-TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
+TEST_F(HostTest, KnowsWhetherAProcessListensAtASocket) {
   EXPECT_FALSE(service_runs(*host_, "gfd"));
   tree_.directory("/run/slipway/service");
   const std::string path = tree_.at("/run/slipway/service/gfd.sock").string();
@@ -135,7 +135,7 @@ TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
 }
 
 // Earlier a simulated machine without a root of its own asked this machine's kubelet for the users of its GPUs.
-TEST_F(HostTest, HasNobodyListeningInARootThatItBorrows) {
+TEST_F(HostTest, HasNoListenersInABorrowedRoot) {
   const std::string path = tree_.at("listens.sock").string();
   const Fd listening = listen_at(path);
   const auto here = open_host({.root = "/", .live = true});

@@ -18,7 +18,7 @@ Inputs example() {
   })"));
 }
 
-TEST(Inputs, SayWhatTheTargetIsLike) {
+TEST(Inputs, DescribeTheTarget) {
   const Inputs inputs = example();
   EXPECT_EQ(inputs.target().kernel_release, "6.1.0-50-amd64");
   EXPECT_TRUE(inputs.target().kernel_problem.is_null());
@@ -67,7 +67,7 @@ TEST(Spec, IsReadByDottedKeys) {
   EXPECT_EQ(spec.text("a.b"), "dotted");
 }
 
-TEST(Spec, GivesTheEmptyValueForWhatIsNotThere) {
+TEST(Spec, GivesAnEmptyValueForAMissingKey) {
   const Spec spec(Json{{"version", "535"}});
   EXPECT_FALSE(spec.has("source.repository"));
   EXPECT_EQ(spec.text("source.repository"), "");

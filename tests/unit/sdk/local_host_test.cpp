@@ -53,13 +53,13 @@ TEST_F(LocalHostTest, NamesThePathThatIsMissing) {
   EXPECT_FALSE(host->exists("/none"));
 }
 
-TEST_F(LocalHostTest, RefusesWhatIsLongerThanTheLimit) {
+TEST_F(LocalHostTest, RefusesAnOversizedFile) {
   root_.file("/long", std::string(100, 'x'));
   EXPECT_EQ(offline()->read("/long", 99).error().code, ErrorCode::invalid);
   EXPECT_EQ(offline()->read("/long", 100)->size(), 100U);
 }
 
-TEST_F(LocalHostTest, ReadsAPartOfAFileHoweverLongItIs) {
+TEST_F(LocalHostTest, ReadsAPartOfAFileOfAnyLength) {
   root_.file("/long", std::string(2 << 20, 'x') + "abc");
   const auto host = offline();
   EXPECT_EQ(*host->read_part("/long", (2 << 20) - 1, 3), "xab");
@@ -69,7 +69,7 @@ TEST_F(LocalHostTest, ReadsAPartOfAFileHoweverLongItIs) {
   EXPECT_EQ(host->read_part("/none", 0, 1).error().code, ErrorCode::not_found);
 }
 
-TEST_F(LocalHostTest, DoesNotHangOnAPipeThatNobodyWrites) {
+TEST_F(LocalHostTest, DoesNotHangOnAPipeWithoutAWriter) {
   ASSERT_EQ(mkfifo((root_.string() + "/pipe").c_str(), 0600), 0);
   const auto content = offline()->read("/pipe");
   ASSERT_FALSE(content.ok());
@@ -77,7 +77,7 @@ TEST_F(LocalHostTest, DoesNotHangOnAPipeThatNobodyWrites) {
   EXPECT_EQ(offline()->info("/pipe")->type, FileInfo::Type::other);
 }
 
-TEST_F(LocalHostTest, TellsWhatAPathIsWithoutFollowingIt) {
+TEST_F(LocalHostTest, ReportsWhatAPathIsWithoutFollowingIt) {
   root_.file("/file", "12345");
   chmod(root_.at("/file").c_str(), 04750);
   root_.link("/link", "/file");
@@ -91,7 +91,7 @@ TEST_F(LocalHostTest, TellsWhatAPathIsWithoutFollowingIt) {
   EXPECT_EQ(host->read_link("/file").error().code, ErrorCode::invalid);
 }
 
-TEST_F(LocalHostTest, TellsTheNumbersOfADeviceNode) {
+TEST_F(LocalHostTest, ReportsTheNumbersOfADeviceNode) {
   view_.directory("/dev");
   if (mknod(view_.at("/dev/gpu").c_str(), S_IFCHR | 0600, makedev(195, 255)) != 0) GTEST_SKIP() << "needs CAP_MKNOD";
   const Result<FileInfo> info = simulated()->info("/dev/gpu");
@@ -129,7 +129,7 @@ TEST_F(LocalHostTest, HasNothingBelowSysProcAndDevInAnOfflineRoot) {
   EXPECT_TRUE(host->pci_devices({}).empty());
 }
 
-TEST_F(LocalHostTest, OpensWhatCanBeOpenedForReadingAndWriting) {
+TEST_F(LocalHostTest, OpensFilesForReadingAndWriting) {
   view_.file("/dev/fake", "");
   EXPECT_TRUE(simulated()->opens("/dev/fake").ok());
   EXPECT_EQ(simulated()->opens("/dev/none").error().code, ErrorCode::not_found);
@@ -153,7 +153,7 @@ TEST_F(LocalHostTest, AsksWhichKernelWhenThereAreSeveral) {
   EXPECT_EQ(*open({.root = root_.string(), .kernel = "6.1.0-50-amd64"})->kernel_release(), "6.1.0-50-amd64");
 }
 
-TEST_F(LocalHostTest, PlansForTheNewestOfSeveralKernelsThatAreAskedFor) {
+TEST_F(LocalHostTest, PlansForTheNewestOfSeveralKernelsThatAreRequested) {
   kernel("6.1.0-50-amd64");
   EXPECT_TRUE(offline()->asked_kernels().empty());
   const HostConfig config{.root = root_.string(), .kernel = "6.1.0-9-amd64", .further_kernels = {"6.1.0-10-amd64"}};
@@ -187,7 +187,7 @@ TEST_F(LocalHostTest, PlansForTheRunningKernelWhenLive) {
   EXPECT_EQ(*open({.live = true})->kernel_release(), names.release);
 }
 
-TEST_F(LocalHostTest, TellsTheArchitectureOfTheRootFromItsPrograms) {
+TEST_F(LocalHostTest, ReportsTheArchitectureOfTheRootFromItsPrograms) {
   std::string header(
       "\x7f"
       "ELF\x02\x01\x01",
@@ -201,7 +201,7 @@ TEST_F(LocalHostTest, TellsTheArchitectureOfTheRootFromItsPrograms) {
   EXPECT_EQ(offline()->arch(), names.machine);
 }
 
-TEST_F(LocalHostTest, SaysWhatToThinkOfHardwareThatIsNotShown) {
+TEST_F(LocalHostTest, FollowsTheHardwareOption) {
   EXPECT_EQ(offline()->hardware(), "detect");
   EXPECT_EQ(open({.root = root_.string(), .hardware = "assume"})->hardware(), "assume");
 }
@@ -210,7 +210,7 @@ TEST_F(LocalHostTest, RunsNothingInARootThatIsNotLive) {
   EXPECT_EQ(offline()->run({"true"}, std::chrono::seconds(1)).error().code, ErrorCode::offline);
 }
 
-TEST(OpenHost, FailsForARootThatIsNoFolder) {
+TEST(OpenHost, FailsForARootThatIsNotAFolder) {
   EXPECT_EQ(open_host({.root = "/none"}).error().code, ErrorCode::not_found);
 }
 

@@ -23,7 +23,7 @@ TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
 }
 
 // Earlier one byte of a file of counters that was not UTF-8 made Prometheus refuse the whole page.
-TEST(Metrics, AreUtf8WhateverTheirTextsAre) {
+TEST(Metrics, AreUtf8ForAnyText) {
   const auto shown = [](std::string_view text) { return MetricsText::rendered({{"a", text}}); };
   EXPECT_EQ(shown("\u00e9\u20ac\U0001f600"), "{a=\"\u00e9\u20ac\U0001f600\"}");
   for (const std::string_view text : {"x\xff", "x\xc3", "x\xc0", "x\xf5"}) EXPECT_EQ(shown(text), "{a=\"x\ufffd\"}");
@@ -32,7 +32,7 @@ TEST(Metrics, AreUtf8WhateverTheirTextsAre) {
   EXPECT_EQ(shown(std::string_view("a\0b", 3)), "{a=\"a\ufffdb\"}");
 }
 
-TEST(Metrics, EscapeWhatWouldEndALabelOrALine) {
+TEST(Metrics, EscapeQuotesAndLineEnds) {
   MetricsText metrics;
   metrics.begin("m", "a \"b\"\\\nc");
   metrics.sample({{"container", "a\"b\\c\nd"}}, 0);

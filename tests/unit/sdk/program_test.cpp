@@ -43,7 +43,7 @@ TEST(HostRun, GivesAnEmptyInputAndAFixedEnvironment) {
 }
 
 // Earlier depmod wrote a modules.dep that only root could read, when root's umask was 077.
-TEST(HostRun, GivesTheUsualUmaskWhateverTheCallersIs) {
+TEST(HostRun, GivesTheUsualUmaskForAnyCaller) {
   const mode_t mask = umask(077);
   const Result<ProcessOutput> ran = shell("umask");
   umask(mask);
@@ -51,7 +51,7 @@ TEST(HostRun, GivesTheUsualUmaskWhateverTheCallersIs) {
   EXPECT_EQ(ran->output, "0022\n");
 }
 
-TEST(HostRun, TellsTheSignalThatEndedIt) { EXPECT_EQ(shell("kill -ABRT $$")->exit_status, 128 + SIGABRT); }
+TEST(HostRun, ReportsTheSignalThatEndedIt) { EXPECT_EQ(shell("kill -ABRT $$")->exit_status, 128 + SIGABRT); }
 
 TEST(HostRun, KeepsTheNewestMebibyteOfAFlood) {
   const Result<ProcessOutput> ran = shell("yes | head -c 5000000; echo; echo the end");
@@ -86,14 +86,14 @@ TEST(HostRun, StopsAFloodAtItsLimit) {
   EXPECT_EQ(ran.error().code, ErrorCode::timed_out);
 }
 
-TEST(HostRun, KillsWhatIgnoresSigterm) {
+TEST(HostRun, KillsAProcessThatIgnoresSigterm) {
   const auto begin = std::chrono::steady_clock::now();
   const Result<ProcessOutput> ran = shell("trap '' TERM; while :; do sleep 0.05; done", milliseconds(1500));
   EXPECT_EQ(ran.error().code, ErrorCode::timed_out);
   EXPECT_GT(std::chrono::steady_clock::now() - begin, milliseconds(1500 + 3900));
 }
 
-TEST(HostRun, DoesNotWaitForWhatTheProgramLeftRunning) {
+TEST(HostRun, DoesNotWaitForRemainingProcesses) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(shell("sleep 20 & echo started")->output, "started\n");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));

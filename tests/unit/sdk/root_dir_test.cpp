@@ -94,7 +94,7 @@ TEST_P(RootDirBothWays, GivesUpOnLinkLoops) {
   EXPECT_NE(content("/self").find(std::strerror(ELOOP)), std::string::npos);
 }
 
-TEST_P(RootDirBothWays, DoesNotFollowTheLastNameWhenToldSo) {
+TEST_P(RootDirBothWays, DoesNotFollowTheLastNameOnRequest) {
   tree_.link("link", "/etc/name");
   const Result<Fd> fd = open("/link", O_PATH | O_NOFOLLOW);
   ASSERT_TRUE(fd.ok());

@@ -71,7 +71,7 @@ class ServiceLoopTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(ServiceLoopTest, PassesAtOnceThenAfterEachIntervalAndLetsGoAtItsEnd) {
+TEST_F(ServiceLoopTest, PassesAtOnceThenAfterEachIntervalAndReleasesAtItsEnd) {
   start(milliseconds(5));
   EXPECT_TRUE(soon([&] { return passes >= 3; }));
   stop();
@@ -86,7 +86,7 @@ TEST_F(ServiceLoopTest, WithoutAnIntervalPassesOnlyWhenWoken) {
   EXPECT_TRUE(soon([&] { return passes == 2; }));
 }
 
-TEST_F(ServiceLoopTest, SaysThatItLivesAsOftenAsItIsAskedTo) {
+TEST_F(ServiceLoopTest, ReportsToTheWatchdogAsOftenAsRequested) {
   io.every = milliseconds(5);
   start(std::nullopt);
   EXPECT_TRUE(soon([&] { return io.alive_count >= 3; }));
@@ -94,7 +94,7 @@ TEST_F(ServiceLoopTest, SaysThatItLivesAsOftenAsItIsAskedTo) {
 }
 
 // Earlier it woke itself and the listening process once a second, although no program had requested that.
-TEST_F(ServiceLoopTest, SaysNothingByItselfWhereNobodyAsksWhetherItLives) {
+TEST_F(ServiceLoopTest, ReportsNothingWithoutAWatchdog) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes >= 50; }));
   stop();
@@ -102,7 +102,7 @@ TEST_F(ServiceLoopTest, SaysNothingByItselfWhereNobodyAsksWhetherItLives) {
 }
 
 // The service checks the unit's grants when it reports that it is alive: a reloaded driver has other nodes.
-TEST_F(ServiceLoopTest, SaysThatItLivesWhenSomethingHasHappened) {
+TEST_F(ServiceLoopTest, ReportsToTheWatchdogAfterAnEvent) {
   start(std::nullopt);
   ASSERT_TRUE(soon([&] { return passes == 1; }));
   loop.wake();
@@ -144,7 +144,7 @@ TEST_F(ServiceLoopTest, IsNotPassedAgainWhileNothingIsDue) {
   EXPECT_EQ(passes, 2);
 }
 
-TEST_F(ServiceLoopTest, StandsStillFromQuiesceToResume) {
+TEST_F(ServiceLoopTest, MakesNoPassFromQuiesceToResume) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes > 0; }));
   ASSERT_TRUE(loop.quiesce());
@@ -165,7 +165,7 @@ TEST_F(ServiceLoopTest, EndsWithTheErrorOfAPassAndIsThenNotToBeQuiesced) {
   EXPECT_EQ(loop.quiesce().error().code, ErrorCode::cancelled);
 }
 
-TEST_F(ServiceLoopTest, StopsWhileItStandsStillWithoutLettingGoTwice) {
+TEST_F(ServiceLoopTest, StopsWhileQuiescedWithoutReleasingTwice) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes > 0; }));
   ASSERT_TRUE(loop.quiesce());

@@ -138,13 +138,13 @@ TEST(EditDistance, IsTheSameInBothDirectionsAndZeroForEqualWords) {
 }
 
 // The table is quadratic, and names come from registries and from specs.
-TEST(EditDistance, OfWordsThatAreNoTypingMistakesIsNotComputed) {
+TEST(EditDistance, OfVeryDifferentWordsIsNotComputed) {
   const std::string text(1'000'000, 'v');
   EXPECT_EQ(edit_distance(text, text + "v"), text.size() + 1);
   EXPECT_EQ(edit_distance(text, text), 0U);
 }
 
-TEST(NearestWord, FindsWhatOneSlipOfTheFingersAwayWasMeant) {
+TEST(NearestWord, FindsTheWordOfATypingMistake) {
   EXPECT_EQ(nearest_word("verson", kKeys), "version");    // left out
   EXPECT_EQ(nearest_word("versionn", kKeys), "version");  // doubled
   EXPECT_EQ(nearest_word("versoin", kKeys), "version");   // swapped
@@ -174,7 +174,7 @@ TEST(NearestWord, OfEverySingleEditOfALongWordIsThatWord) {
   }
 }
 
-TEST(NearestWord, IsNamedInWhatAnErrorSays) {
+TEST(NearestWord, IsNamedInAnError) {
   EXPECT_EQ(did_you_mean("verson", kKeys), "; did you mean 'version'?");
   EXPECT_EQ(did_you_mean("container", kKeys), "");
   EXPECT_EQ(suggestion("verson", kKeys, "write a key"), "did you mean 'version'?");

@@ -56,7 +56,7 @@ class TrustedFile : public ::testing::Test {
   FakeHost host_;
 };
 
-TEST_F(TrustedFile, IsReadWhereNobodyElseCouldHaveWrittenIt) {
+TEST_F(TrustedFile, IsReadWhereNoOtherUserCouldHaveWrittenIt) {
   for (const char* path : {"/etc/x/file", "/etc/link"}) {
     EXPECT_EQ(read_trusted(root(), path, kLimit).value_or(""), "text") << path;
     EXPECT_EQ(read_trusted(host_, path, kLimit).value_or(""), "text") << path;
@@ -87,7 +87,7 @@ TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
 }
 
 // Earlier a TLS key with mode 0644 was accepted without a message.
-TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
+TEST_F(TrustedFile, ThatIsASecretMayNotBeReadableByAllUsers) {
   const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
   ASSERT_FALSE(open);
   EXPECT_THAT(open.error().what, HasSubstr("all users can read the secret in /etc/link"));
@@ -97,7 +97,7 @@ TEST_F(TrustedFile, ThatIsASecretMayNotBeReadByEverybody) {
   EXPECT_TRUE(check_private(host_, "/etc/link"));
 }
 
-TEST_F(TrustedFile, OfACommandLineIsRootsTheCallersOrOfTheUserOfSudo) {
+TEST_F(TrustedFile, OfACommandLineBelongsToRootTheCallerOrTheSudoUser) {
   const std::string file = host_.root_folder() + "/etc/x/file";
   ::unsetenv("SUDO_UID");
   EXPECT_EQ(read_named(file, kLimit).value_or(""), "text");
@@ -172,7 +172,7 @@ class HostWithLateFile final : public Host {
 
 // Earlier a file that was absent during the check of its path was read anyway: in a folder like /tmp, any file that
 // appeared in the meantime.
-TEST(TrustedFileOfAnyUser, IsAbsentWhenItComesAfterItsWayWasLookedAt) {
+TEST(TrustedFileOfAnyUser, IsAbsentWhenItAppearsTooLate) {
   FakeHost without;
   EXPECT_EQ(read_trusted(HostWithLateFile(without), "/tmp/x/file").error().code, ErrorCode::not_found);
   FakeHost with;

@@ -39,7 +39,7 @@ TEST(TrustedOwner, IsRootOrTheCaller) {
   EXPECT_FALSE(is_trusted_owner(kOverflow, kCaller, folder.string()));
 }
 
-TEST(TrustedOwner, IsWhoOwnsTheRootFolderWhenTheNamespaceHasNoNameForThem) {
+TEST(TrustedOwner, IsTheOwnerOfTheRootFolderInAForeignNamespace) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   EXPECT_TRUE(is_trusted_owner(kOverflow, 0, proc("0 1000 1\n", kOverflow).string()));
   EXPECT_FALSE(is_trusted_owner(kOverflow, 0, proc("0 1000 1\n", 0).string())) << "the root folder is ours";
@@ -62,7 +62,7 @@ std::string writer(const TempDir& folder, const std::string& path = "/var/lib/st
   return what.substr(0, std::min(what.find(" and could"), what.find(", so")));
 }
 
-TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
+TEST(OnlyOurs, IsAPathThatNoOtherUserMayWrite) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (const std::string place : {"", "/var", "/var/lib", "/var/lib/state"}) {
     const TempDir folder;
@@ -111,7 +111,7 @@ TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
   EXPECT_EQ(writer(folder), "a user named in its access control list may write to " + folder.at("var").string());
 }
 
-TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {
+TEST(OnlyOurs, ChecksTheFoldersToWhichLinksLead) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;
   folder.file("srv/data/lib/state", "");
@@ -121,7 +121,7 @@ TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {
   EXPECT_EQ(writer(folder), "user 1000 owns " + folder.string() + "/srv");
 }
 
-TEST(OnlyOurs, LooksAsFarAsThereIsSomething) {
+TEST(OnlyOurs, ChecksTheExistingFolders) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;
   folder.directory("var");
@@ -131,7 +131,7 @@ TEST(OnlyOurs, LooksAsFarAsThereIsSomething) {
 }
 
 // Another user's link between two of root's could be pointed anywhere while the file was read.
-TEST(OnlyOurs, IsNothingBehindALinkOfAnotherUserInTheMiddle) {
+TEST(OnlyOurs, RefusesALinkOfAnotherUserInTheMiddle) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;
   folder.file("srv/data/state", "");

@@ -72,7 +72,7 @@ TEST(Findings, PassUnlessOneFails) {
   EXPECT_FALSE(findings.passed());
 }
 
-TEST(Findings, HoldWhatIsExpectedAndWhatOnlyARunningMachineShows) {
+TEST(Findings, ContainExpectedAndUnexercisedResults) {
   Findings findings;
   findings.expect("a", true, "it is", "it is not", "mend it");
   findings.expect("b", false, "it is", "it is not", "mend it");

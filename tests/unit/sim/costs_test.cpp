@@ -51,7 +51,7 @@ class SimCosts : public SimTest {
   DirectLibrary library_;
 };
 
-TEST_F(SimCosts, AreNothingUnlessAskedFor) {
+TEST_F(SimCosts, AreNothingUnlessRequested) {
   for (const char* name : {"h100x8", "h100x8,costs=off"}) {
     const auto machine = make_sim_machine(*read_sim_profile(name, {SIM_PROFILES}), {SIM_PROFILES});
     ASSERT_TRUE(machine.ok()) << to_text(machine.error());
@@ -101,7 +101,7 @@ TEST_F(SimCosts, AreBurntByTheCall) {
   EXPECT_LT(all, 20 * 1500);
 }
 
-TEST_F(SimCosts, BeyondTheProcessorTimeAreSlept) {
+TEST_F(SimCosts, SleepForTheTimeBeyondTheProcessorTime) {
   open("h100x1,costs=h100-580");
   const nvmlDevice_t gpu = library_.gpu(0);
   unsigned value = 0;
@@ -162,7 +162,7 @@ std::string problem_of(const std::string& text) {
   return read ? std::string() : to_text(read.error());
 }
 
-TEST(SimCostsFile, NamesFunctionsAndFieldsThatThereAre) {
+TEST(SimCostsFile, NamesFunctionsAndFieldsThatExist) {
   EXPECT_EQ(problem_of("functions: {nvmlInit: {processor: 5}}\nfields: {82: 1}\n"), "");
   EXPECT_THAT(problem_of("functions:\n  nvmlDeviceGetColour: {processor: 5}\n"),
               AllOf(HasSubstr("x.yaml:5:3"), HasSubstr("NVML has no function 'nvmlDeviceGetColour'")));

@@ -114,7 +114,7 @@ TEST_F(SimEvents, AreWaitedForAsleep) {
   EXPECT_LT(times_slept() - before, kOfASleepInSteps);
 }
 
-TEST_F(SimEvents, WakeWhoWaitsInAnotherProcess) {
+TEST_F(SimEvents, WakeWaitersInAnotherProcess) {
   open("h100x2,driver=580.159.04");
   const nvmlEventSet_t set = set_of(2);
   nvmlReturn_t code = NVML_ERROR_TIMEOUT;
@@ -149,7 +149,7 @@ TEST_F(SimEvents, AreNoLongerWaitedForAfterASignal) {
   EXPECT_EQ(code, NVML_ERROR_TIMEOUT);
 }
 
-TEST_F(SimEvents, WakeWhoWaitsWhenItsGpuIsLostOrItsDriverIsUnloaded) {
+TEST_F(SimEvents, WakeWaitersWhenTheirGpuIsLostOrTheDriverIsUnloaded) {
   open("h100x2,driver=535.261.03");
   const nvmlEventSet_t set = set_of(1);
   nvmlEventData_t data{};
@@ -203,7 +203,7 @@ TEST_F(SimEvents, AreThoseOfTheDriversBranch) {
             NVML_ERROR_NOT_SUPPORTED);
 }
 
-TEST_F(SimEvents, TellOfAGpuThatIsUnavailableAndOfWhatWouldRecoverIt) {
+TEST_F(SimEvents, ReportAGpuThatIsUnavailableAndOfWhatWouldRecoverIt) {
   open("h100x2,driver=580.159.04");
   const nvmlEventSet_t set = set_of(2);
   ASSERT_EQ(tool("gpu 1 recovery 2"), 0);
@@ -219,7 +219,7 @@ TEST_F(SimEvents, TellOfAGpuThatIsUnavailableAndOfWhatWouldRecoverIt) {
   EXPECT_THAT(told(older), ElementsAre());
 }
 
-TEST_F(SimEvents, TellOfEachChangeOfMig) {
+TEST_F(SimEvents, ReportEachChangeOfMig) {
   open("h100x1,driver=535.261.03");
   const nvmlEventSet_t set = set_of(1);
   const nvmlDevice_t gpu = library_.gpu(0);

@@ -77,7 +77,7 @@ TEST_F(SimLibrary, SharesItsStateWithOtherProcesses) {
   EXPECT_FALSE(nvml::mig_mode(*nvml_, gpu(0))->current);
 }
 
-TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
+TEST_F(SimLibrary, MakesMigDevicesAndRemovesThem) {
   make("h100x2");
   ASSERT_EQ(nvml::set_mig_mode(*nvml_, gpu(0), true).value_or(-5), NVML_SUCCESS);
   const auto instance = nvml::create_gpu_instance(*nvml_, gpu(0), profile_id("3g.40gb"), {4, 4});
@@ -96,7 +96,7 @@ TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
   EXPECT_EQ(nvml::mig_attributes(*nvml_, devices->front()).code(), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-TEST_F(SimLibrary, RefusesOverlapsAndPlacesThatAreNone) {
+TEST_F(SimLibrary, RefusesOverlapsAndInvalidPlacements) {
   make("h100x2");
   ASSERT_TRUE(nvml::set_mig_mode(*nvml_, gpu(0), true).ok());
   const unsigned three = profile_id("3g.40gb");
@@ -123,7 +123,7 @@ TEST_F(SimLibrary, NeedsAResetThatAPassedThroughAmpereCannotHave) {
   EXPECT_EQ(nvml::set_mig_mode(*nvml_, gpu(0), true).value_or(-5), NVML_ERROR_RESET_REQUIRED);
 }
 
-TEST_F(SimLibrary, TellsAnXidToWhoeverRegistered) {
+TEST_F(SimLibrary, ReportsAnXidToRegisteredClients) {
   make("h100x2");
   const auto set = nvml::EventSet::create(*nvml_);
   ASSERT_TRUE(set.ok());
@@ -148,7 +148,7 @@ TEST_F(SimLibrary, LosesAGpuAndAnswersForTheOthers) {
   EXPECT_TRUE(nvml::device_name(*nvml_, lost).ok());
 }
 
-TEST_F(SimLibrary, HangsUntilItIsLetGo) {
+TEST_F(SimLibrary, HangsUntilItIsReleased) {
   make("h100x2");
   const nvmlDevice_t stuck = gpu(0);
   ASSERT_EQ(tool("gpu 0 hang"), 0);
@@ -160,7 +160,7 @@ TEST_F(SimLibrary, HangsUntilItIsLetGo) {
 }
 
 // Components call NVML one after another, and each of them opens it more than once.
-TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
+TEST_F(SimLibrary, IsOpenedOnceForACommand) {
   make("h100x2");
   ASSERT_EQ(tool("gpu 0 hang"), 0);
   const auto given_up = [] { return nvml::Patience::of_command().given_up(); };
@@ -179,7 +179,7 @@ TEST_F(SimLibrary, IsWaitedForOnceByAllWhoOpenItForACommand) {
   EXPECT_TRUE(nvml::device_at(**opened, 0).ok()) << "it answers again";
 }
 
-TEST_F(SimLibrary, GoesThroughADriversUnloadAndUpdate) {
+TEST_F(SimLibrary, SurvivesAnUnloadAndAnUpdateOfTheDriver) {
   make("h100x2");
   const nvmlDevice_t old = gpu(0);
   ASSERT_EQ(tool("driver mismatch"), 0);
@@ -204,7 +204,7 @@ TEST_F(SimLibrary, HasOnlyTheFunctionsOfItsDriversBranch) {
   EXPECT_THAT(calls.str(), HasSubstr("nvmlDeviceGetGpuFabricInfo 1"));
 }
 
-TEST_F(SimLibrary, CountsEveryCallAndDelaysThoseItIsToldTo) {
+TEST_F(SimLibrary, CountsEveryCallAndDelaysThoseConfigured) {
   make("h100x2");
   ASSERT_EQ(tool("function nvmlDeviceGetCount_v2 delay 30000"), 0);
   const auto begin = std::chrono::steady_clock::now();
@@ -266,7 +266,7 @@ TEST_F(SimLibrary, SharesALoadAmongItsProcesses) {
   EXPECT_EQ((*both)[0].smUtil, 45U);
 }
 
-TEST_F(SimLibrary, IsMadeAnewOnlyWhenItsOriginIsAnother) {
+TEST_F(SimLibrary, IsMadeAgainOnlyWhenItsOriginIsAnother) {
   make("h100x2");
   const slipway::testing::TempDir first;
   std::filesystem::copy(folder_.at("machine"), first.at("machine"));

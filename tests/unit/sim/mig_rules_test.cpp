@@ -121,7 +121,7 @@ TEST(MigRules, PackComputeInstancesAndRefuseASecondOfThreeSlices) {
 }
 
 // A property: whatever is created and destroyed, nothing overlaps and the slices never exceed the GPU's.
-TEST(MigRules, NeverOverlapWhateverIsMadeAndDestroyed) {
+TEST(MigRules, NeverOverlapForAnySequence) {
   std::mt19937 random(20);
   for (const char* model : {"NVIDIA A100-SXM4-80GB", "NVIDIA A30", "NVIDIA RTX PRO 6000 Blackwell Server Edition"}) {
     Gpu gpu = gpu_of(model);

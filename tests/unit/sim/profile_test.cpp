@@ -38,7 +38,7 @@ Result<SimProfile> read_text(const std::string& text) {
 
 const std::string kHead = "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\nmachine: {arch: x86_64, kernel: 6.1}\n";
 
-TEST(SimProfile, EveryOneOfOursCanBeReadAndIsNamedAsItsFile) {
+TEST(SimProfile, EachOfSlipwaysCanBeReadAndHasTheNameOfItsFile) {
   const auto names = sim_profile_names(kFolders);
   ASSERT_GE(names.size(), 12U);
   for (const auto& name : names) {
@@ -49,7 +49,7 @@ TEST(SimProfile, EveryOneOfOursCanBeReadAndIsNamedAsItsFile) {
   }
 }
 
-TEST(SimProfile, EveryOneOfOursHasAsManyGpusAsItsNameSaysAndAllAreNvidias) {
+TEST(SimProfile, EachOfSlipwaysHasTheNumberOfNvidiaGpusInItsName) {
   for (const auto& name : sim_profile_names(kFolders)) {
     const auto profile = read_sim_profile(name, kFolders);
     ASSERT_TRUE(profile.ok()) << to_text(profile.error());
@@ -104,7 +104,7 @@ TEST(SimModel, ThatIsUnknownIsRefusedWithAListThatHasEachOnce) {
   EXPECT_EQ(list.find("NVIDIA A30", first + 1), std::string::npos) << list;
 }
 
-TEST(SimProfile, SaysWhereTheFoldersWereWhenThereAreNoProfiles) {
+TEST(SimProfile, NamesTheSearchedFoldersWhenThereAreNoProfiles) {
   const auto profile = read_sim_profile("h100x8", {"/nowhere"});
   ASSERT_FALSE(profile.ok());
   EXPECT_THAT(to_text(profile.error()), HasSubstr("/nowhere"));
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadProfile{"AnAddressTwice",
                                  "+pci: [{" FUNCTION
                                  ", device: '0x2330', at: [{address: '0000:1b:00.0'}, {address: '0000:1b:00.0'}]}]\n",
-                                 "5:107", "0000:1b:00.0 is there twice"},
+                                 "5:107", "0000:1b:00.0 appears twice"},
                       BadProfile{"TwoDocuments", "a: 1\n---\nb: 2\n", "", "one YAML document"}),
     [](const auto& one) { return one.param.name; });
 

@@ -101,7 +101,7 @@ TEST_F(RecordedFieldValues, OfLaterBranchesAreNotSupported) {
 
 // A real driver returned 0 W for the limits, without an error and without a time, when a C2C link was requested in the
 // same call.
-TEST_F(RecordedFieldValues, ThatTheDriverPassesOverAreAskedForOnceMore) {
+TEST_F(RecordedFieldValues, ThatTheDriverSkipsAreRequestedOnceMore) {
   make("h200x1");
   const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);
   const auto raw = nvml_->ask<nvmlFieldValue_t>([gpu](const nvml::Library& library, nvmlFieldValue_t& limit) {

@@ -55,7 +55,7 @@ TEST_F(SimTree, FollowsTheMigInstances) {
 }
 
 // Within one command, while an apply changes them.
-TEST_F(SimTree, ShowsTheInstancesThatThereAreByNow) {
+TEST_F(SimTree, ShowsTheInstancesThatExistByNow) {
   make("h100x2,driver=550.90.07,mig=3g.40gb");
   ASSERT_EQ(write("h100x2"), 0);
   const auto untouched = std::filesystem::last_write_time(root_.at("dev/nvidia-caps/nvidia-cap22"));
@@ -73,7 +73,7 @@ TEST_F(SimTree, ShowsTheInstancesThatThereAreByNow) {
   EXPECT_TRUE(existing("dev/nvidia-caps/nvidia-cap157"));
 }
 
-TEST_F(SimTree, HasNodesWithTheNumbersOfTheTables) {
+TEST_F(SimTree, HasNodesWithTheKernelsNumbers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root makes device nodes";
   make("t4x4");
   ASSERT_EQ(write("t4x4"), 0);

@@ -69,7 +69,7 @@ TEST_F(SimViewTest, ShowsTheWholeConfigurationSpaceOfPciExpress) {
   EXPECT_EQ(fs::file_size(folder_ / "sys/bus/pci/devices/0000:18:00.0/config"), 4096U);
 }
 
-TEST_F(SimViewTest, HasWhatAProfileAddsOfItsOwn) {
+TEST_F(SimViewTest, HasTheAdditionalFilesOfAProfile) {
   SimProfile profile{.name = "mi300", .arch = "x86_64", .kernel_release = "6.1"};
   profile.files["/proc/version"] = "another one\n";
   profile.files["/sys/class/kfd/kfd/topology/nodes/0/gpu_id"] = "7\n";
@@ -82,7 +82,7 @@ TEST_F(SimViewTest, HasWhatAProfileAddsOfItsOwn) {
   EXPECT_TRUE(fs::exists(folder_ / "dev/kfd"));
 }
 
-TEST_F(SimViewTest, IsWhatTheHostOfAPluginSees) {
+TEST_F(SimViewTest, IsVisibleToAPluginsHost) {
   const auto view = open_sim_view("h100x8", folder_.string());
   ASSERT_TRUE(view.ok()) << to_text(view.error());
   const auto host = open_host({.root = folder_.string(), .kernel_view = view->folder});

@@ -52,7 +52,7 @@ Endpoint::Endpoint(EndpointContext context, EndpointPaths paths, std::string res
 void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   due_ = Clock::time_point::max();
   if (server_ && file_id(context_.root, socket_path()) != server_->file())
-    serve_anew("its socket was taken away" + by_whom(), now);
+    serve_anew("its socket was removed" + by_whom(), now);
   if (!server_) serve(list, now);
   if (!server_) return;
   if (shown_ != list && (shown_ == nullptr || *shown_ != *list)) server_->show(list);
@@ -80,7 +80,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     serve_back_off_ = {};
   }
   if (!folder) return wait_for(paths_.folder);
-  if (is_taken_away_ && !kubelet_is_another()) {
+  if (socket_was_removed_ && !kubelet_is_another()) {
     if (!file_id(context_.root, paths_.kubelet_socket) && !paths_.kubelet_socket.empty()) return;
     if (now < next_serve_) return wake_at(next_serve_);
   }
@@ -96,7 +96,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
     return wake_at(next_serve_);
   }
   server_ = std::move(*server);
-  is_taken_away_ = false;
+  socket_was_removed_ = false;
   serve_back_off_ = {};
   problem_.clear();
   shown_ = list;
@@ -106,7 +106,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 
 /// Handles a node whose kubelet has not run yet.
 void Endpoint::wait_for(const std::string& folder) {
-  const std::string problem = "kubelet's folder " + folder + " is not there";
+  const std::string problem = "kubelet's folder " + folder + " is missing";
   if (problem_ != problem)
     context_.log("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
   problem_ = problem;
@@ -119,7 +119,7 @@ void Endpoint::serve_anew(const std::string& why, Clock::time_point now) {
   former_->end_streams();
   close_limit_ = now + kCloseLimit;
   is_registered_ = false;
-  is_taken_away_ = true;
+  socket_was_removed_ = true;
   next_serve_ = now + kWipeLimit;
   quick_tries_ = 0;
   next_try_ = now;
@@ -165,7 +165,7 @@ void Endpoint::watch_stream(Clock::time_point now) {
   register_again("kubelet does not ask for the list of devices", now);
 }
 
-/// Registers at once if the stream had lasted.
+/// Registers at once if the last stream lasted long, else after a pause.
 void Endpoint::register_again(const std::string& why, Clock::time_point now) {
   context_.log("info", resource_ + ": " + why + ", registering again");
   server_->end_streams();

@@ -106,8 +106,8 @@ class Endpoint {
   Clock::time_point next_serve_;
   Clock::time_point next_try_;
   bool is_registered_ = false;
-  bool is_taken_away_ = false;   ///< its socket was removed, and is not served again yet
-  unsigned streams_before_ = 0;  ///< streams that were opened before the registration
+  bool socket_was_removed_ = false;  ///< its socket was removed, and is not served again yet
+  unsigned streams_before_ = 0;      ///< streams that were opened before the registration
   Clock::time_point registered_at_;
   std::chrono::milliseconds back_off_{0};
   std::chrono::milliseconds serve_back_off_{0};

@@ -47,7 +47,7 @@ Status register_with_kubelet(const RootDir& root, const std::string& kubelet_soc
   if (!connection) {
     if (connection.error().code != ErrorCode::unreachable) return connection.error();
     return Error{.code = ErrorCode::unreachable,
-                 .what = "kubelet does not run: its socket is there, and no process listens on it",
+                 .what = "kubelet does not run: its socket exists, but no process listens on it",
                  .where = kubelet_socket,
                  .next = resource + " is registered as soon as kubelet has started"};
   }

@@ -74,7 +74,7 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
     if (state_ == State::stopped || now < next_) return;  // a daemon that was taken over is ready as soon as it answers
   }
   Status told = reachable();
-  if (told) told = tell_settings(settings, budget);
+  if (told) told = send_settings(settings, budget);
   if (told) return settled(settings, now);
   next_ = now;
   if (!budget.spent()) next_ += state_ == State::starting ? kStartStep : kAskSilentOneEvery;
@@ -119,8 +119,8 @@ Status MpsDaemon::reachable() {
 
 Result<std::string> MpsDaemon::tell(const std::string& command, const MpsBudget& budget) const {
   if (budget.spent())
-    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon takes long to answer", .where = command};
-  return tell_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
+    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon is slow to answer", .where = command};
+  return send_to_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
 }
 
 Status MpsDaemon::start(Clock::time_point now) {
@@ -164,7 +164,7 @@ Status MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit, const MpsBud
   // Drivers of the 470 branch have no memory limit; the rest of MPS works there.
   if (!set || !now || now->empty() || !has_digit(now->substr(0, 1)))
     log_("warning",
-         resource_ + ": clients get no memory limit on GPU " + index + ": the MPS control daemon does not take it");
+         resource_ + ": clients get no memory limit on GPU " + index + ": the MPS control daemon does not accept it");
   return {};
 }
 
@@ -183,7 +183,7 @@ Status MpsDaemon::answers(const MpsBudget& budget) const {
 }
 
 /// Continues where the previous turn ran out of time.
-Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& budget) {
+Status MpsDaemon::send_settings(const MpsSettings& settings, const MpsBudget& budget) {
   if (told_ == settings) return answers(budget);
   if (telling_ != settings) {
     telling_ = settings;
@@ -219,8 +219,8 @@ bool MpsDaemon::lost(const Error& why, Clock::time_point now, std::optional<Cloc
 void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
   const std::string words = words_of(why);
   if (problem_ != words)
-    log_("warning", resource_ + ": " + words +
-                        "; it is started again, and containers that run now reach it once they are started anew");
+    log_("warning",
+         resource_ + ": " + words + "; it is started again, and running containers can use it only after a restart");
   stop(budget);
   problem_ = words;
   back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);

@@ -48,7 +48,7 @@ class MpsDaemon {
   static bool lost(const Error& why, Clock::time_point now, std::optional<Clock::time_point>& since);
   Status answers(const MpsBudget& budget) const;
   Result<std::string> tell(const std::string& command, const MpsBudget& budget) const;
-  Status tell_settings(const MpsSettings& settings, const MpsBudget& budget);
+  Status send_settings(const MpsSettings& settings, const MpsBudget& budget);
   Status set_memory_limit(const MpsSettings::Limit& limit, const MpsBudget& budget) const;
   Status set_threads(unsigned percentage, const MpsBudget& budget) const;
   bool has_clients(const MpsBudget& budget) const;

@@ -46,7 +46,7 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
   std::erase_if(exclusive_,
                 [&](const std::string& gpu) { return !wanted_gpus.contains(gpu) && set_exclusive_(gpu, false).ok(); });
   std::map<std::string, std::string> unready;
-  for (const std::string& name : in_turn(wanted)) {
+  for (const std::string& name : names_in_order(wanted)) {
     const MpsSettings& settings = wanted.at(name);
     std::unique_ptr<MpsDaemon>& daemon = daemons_[name];
     if (!daemon) {
@@ -73,7 +73,7 @@ bool MpsDaemons::at_rest() const {
 }
 
 /// Starts with the daemon that the previous turn had no time for.
-std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSettings>& wanted) {
+std::vector<std::string> MpsDaemons::names_in_order(const std::map<std::string, MpsSettings>& wanted) {
   std::vector<std::string> names;
   for (const auto& [name, settings] : wanted) names.push_back(name);
   std::rotate(names.begin(), std::ranges::lower_bound(names, first_), names.end());
@@ -148,7 +148,7 @@ void MpsDaemons::release() {
   const MpsBudget budget(kCommandsOfATurn);
   for (auto& [name, daemon] : daemons_)
     if (daemon && !daemon->stop_when_idle(budget))
-      log_("info", name + ": the MPS control daemon goes on with its clients, and their GPUs stay in use");
+      log_("info", name + ": the MPS control daemon keeps serving its clients, and their GPUs stay in use");
   std::erase_if(exclusive_, [this](const std::string& gpu) { return !in_use(gpu) && set_exclusive_(gpu, false).ok(); });
 }
 

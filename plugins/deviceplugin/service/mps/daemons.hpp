@@ -40,7 +40,7 @@ class MpsDaemons {
   void take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
                           const std::string& mps_root, const MpsBudget& budget);
   bool take_over_other(const MpsProgram& program, const std::string& name);
-  std::vector<std::string> in_turn(const std::map<std::string, MpsSettings>& wanted);
+  std::vector<std::string> names_in_order(const std::map<std::string, MpsSettings>& wanted);
   void make_exclusive(const MpsSettings& settings);
   void record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root);
   bool in_use(const std::string& gpu) const;

@@ -164,8 +164,8 @@ Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& res
   return pid;
 }
 
-Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
-                                    std::chrono::milliseconds limit) {
+Result<std::string> send_to_mps_daemon(const MpsProgram& program, const std::string& resource,
+                                       const std::string& command, std::chrono::milliseconds limit) {
   SLIPWAY_TRY(output, run_command({program.path}, environment_of(program, resource), command, limit));
   if (output.ended && output.status == 0) return output.text;
   if (!output.ended)

@@ -50,7 +50,7 @@ void renew_devices(const MpsProgram& program, const std::string& resource);
 
 /// Sends one command on standard input; @return its output. Errors: `timed_out`; `io` it exited with a status other
 /// than 0, with its output.
-Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
-                                    std::chrono::milliseconds limit);
+Result<std::string> send_to_mps_daemon(const MpsProgram& program, const std::string& resource,
+                                       const std::string& command, std::chrono::milliseconds limit);
 
 }  // namespace slipway::deviceplugin

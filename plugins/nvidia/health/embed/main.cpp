@@ -36,7 +36,7 @@ int main(int count, char** words) {
   const auto root = slipway::nvidia::config::node_from_yaml(text, words[1]);
   if (!file || !root || !root->is_map()) {
     std::fprintf(stderr, "%s: %s\n", root ? words[1] : root.error().where.c_str(),
-                 root ? "no map that can be read" : root.error().what.c_str());
+                 root ? "not a readable map" : root.error().what.c_str());
     return 1;
   }
   std::ofstream output(words[2]);

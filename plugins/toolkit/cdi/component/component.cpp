@@ -24,9 +24,9 @@ std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const In
   if (spec.text("driver_root") != "auto" || !wanted.is_string() || wanted == found) return std::nullopt;
   return Error{ErrorCode::not_found,
                "the component driver installs the driver below " + wanted.get<std::string>() +
-                   ", and so far there is one below " + found,
+                   ", but the present driver is below " + found,
                "spec.components.cdi.driver_root",
-               "name the root to use: driver_root, or take one of the two drivers away",
+               "set driver_root to the root to use, or remove one of the two drivers",
                {}};
 }
 
@@ -88,7 +88,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
   for (const std::string& unread : facts.texts("unread")) plan.note(unread);
   output_spec_devices(spec, facts, plan);
   if (facts.has("later")) {
-    plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
+    plan_refresh_units(read_cdi_settings(spec), inputs.target().slipway, plan);
     plan.note(facts.text("later"));
     return plan;
   }
@@ -104,7 +104,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     for (const Json& node : nodes)
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
           .because("the device cgroup of containers finds the node by it");
-  plan_following(read_cdi_settings(spec), inputs.target().slipway, plan);
+  plan_refresh_units(read_cdi_settings(spec), inputs.target().slipway, plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
   for (const std::string& lost : facts.texts("lost")) plan.note(lost);
   return plan;

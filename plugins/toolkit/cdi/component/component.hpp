@@ -31,6 +31,6 @@ class Cdi final : public Component {
 /// slipway-cdi-refresh.path, which starts it on a request, or when files of a driver container or MIG change; and a
 /// udev rule that requests it when the driver or a GPU comes or goes.
 /// @param program  path of slipway in the units of this root
-void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan);
+void plan_refresh_units(const CdiSettings& settings, const std::string& program, Plan& plan);
 
 }  // namespace slipway::toolkit

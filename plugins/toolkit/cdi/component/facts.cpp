@@ -97,7 +97,7 @@ std::set<std::string> missing_hook_programs(const nvidia::cdi::Spec& spec, const
 }
 
 std::string missing_hook_text(const std::string& program) {
-  return "the spec names the hook program " + program + ", which is not there: no container with a GPU can start";
+  return "the spec names the hook program " + program + ", which is missing: no container with a GPU can start";
 }
 
 Json linked_nodes(const std::map<std::string, nvidia::cdi::Spec>& specs) {

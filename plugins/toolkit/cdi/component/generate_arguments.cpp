@@ -64,7 +64,7 @@ Status check_paths(const GenerateArguments& arguments) {
     paths.insert(paths.end(), folders->begin(), folders->end());
   for (const std::string& path : paths)
     if (!path.empty() && !path.starts_with('/'))
-      return wrong("'" + path + "' is not an absolute path, and it is about the host's root or a container's");
+      return wrong("'" + path + "' is not an absolute path in the root of the host or of a container");
   return {};
 }
 
@@ -73,16 +73,16 @@ Status check_paths(const GenerateArguments& arguments) {
 CommandTable generate_line() {
   return {
       .call = "slipway cdi generate",
-      .about = "Writes the CDI spec of this machine's GPUs, by which container engines give them to containers.",
+      .about = "Writes the CDI spec of this machine's GPUs, with which container engines give them to containers.",
       .notes =
           "An option that is not given takes the value of nvidia-ctk's variable for it "
           "(NVIDIA_CTK_CDI_GENERATE_MODE, …).",
       .options =
           {option("output", "FILE", "where to write it (default: standard output)", "CDI_OUTPUT_FILE_PATH"),
-           option("format", "yaml|json", "how it is written (default: by the file's name, else yaml)",
+           option("format", "yaml|json", "its format (default: by the file's name, else yaml)",
                   "CDI_GENERATE_OUTPUT_FORMAT"),
            option("mode", "auto|nvml|management|gds|mofed|gdrcopy|nvswitch|imex",
-                  "which devices it is of (default: auto, the GPUs)", "CDI_GENERATE_MODE"),
+                  "which devices it describes (default: auto, the GPUs)", "CDI_GENERATE_MODE"),
            list("device-name-strategy", "WAY", "index, uuid or type-index (default: index and uuid)",
                 "CDI_GENERATE_DEVICE_NAME_STRATEGIES"),
            list("device-id", "ID", "only these: index, GPU:MIG index, UUID, IMEX channel", "CDI_GENERATE_DEVICE_IDS"),
@@ -97,8 +97,7 @@ CommandTable generate_line() {
            option("nvidia-cdi-hook-path", "FILE", "the program that hooks start (default: /usr/bin/slipway-cdi-hook)",
                   "CDI_HOOK_PATH"),
            list("disable-hook", "NAME", "leaves a hook out; all: a spec without hooks", "CDI_GENERATE_DISABLED_HOOKS"),
-           list("enable-hook", "NAME", "takes a hook in that is left out otherwise (chmod)",
-                "CDI_GENERATE_ENABLED_HOOKS"),
+           list("enable-hook", "NAME", "adds a hook that is left out by default (chmod)", "CDI_GENERATE_ENABLED_HOOKS"),
            option("ldconfig-path", "FILE", "the host's ldconfig, for update-ldcache", "CDI_GENERATE_LDCONFIG_PATH"),
            option("vendor", "NAME", "the kind is VENDOR/CLASS (default: the mode's, nvidia.com/gpu)",
                   "CDI_GENERATE_VENDOR"),

@@ -18,7 +18,7 @@ std::string service_text(const CdiSettings& settings, const std::string& program
   const std::string folder = base::unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
   return R"([Unit]
-Description=slipway: cdi, writes the CDI specs anew when what they describe has changed
+Description=slipway: cdi, writes the CDI specs again when the machine has changed
 After=local-fs.target slipway-boot.service
 StartLimitIntervalSec=0
 
@@ -94,12 +94,12 @@ std::string rule_text() {
 
 }  // namespace
 
-void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan) {
+void plan_refresh_units(const CdiSettings& settings, const std::string& program, Plan& plan) {
   plan.add(action::systemd_unit({.name = nvidia::kRefreshService,
                                  .content = service_text(settings, program),
                                  .enabled = false,
                                  .started = false}))
-      .because("the specs are written anew when the driver, a GPU or MIG devices come or go");
+      .because("the specs are written again when the driver, a GPU or MIG devices come or go");
   plan.add(action::file({.path = kRule, .content = rule_text()}))
       .because("udev tells when the driver or a GPU comes or goes");
   plan.add(action::systemd_unit(

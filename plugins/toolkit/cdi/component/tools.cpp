@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CommandOption form() { return {"o", "text|json", "form of what is printed (default: text)"}; }
+CommandOption form() { return {"o", "text|json", "output format (default: text)"}; }
 
 std::string document(const std::string& kind, Json members) {
   members.update({{"apiVersion", "slipway.dev/v1"}, {"kind", kind}});
@@ -118,8 +118,8 @@ Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std
     return error;
   }
   Error error{.code = ErrorCode::invalid,
-              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are no CDI specs",
-              .next = "mend these files, or leave them out"};
+              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are not CDI specs",
+              .next = "correct these files, or leave them out"};
   for (const auto& [file, each] : broken)
     error.details.emplace_back("file", (each.where.empty() ? file : each.where) + ": " + each.what);
   return error;
@@ -157,14 +157,15 @@ CdiTools::CdiTools()
            {"list",
             "prints the devices of the CDI specs that engines find",
             {.about = "Prints the devices that engines find, one on a line. Files that engines refuse, and devices "
-                      "that two files of one folder have, are named on standard error: engines find none of these.",
-             .options = {{.name = "spec-dir",
-                          .value = "DIR",
-                          .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter outranks "
-                                  "the former)",
-                          .variables = {"NVIDIA_CTK_CDI_SPEC_DIRS"},
-                          .repeats = true},
-                         form()},
+                      "that two files of one folder have, are named on standard error: engines ignore these.",
+             .options =
+                 {{.name = "spec-dir",
+                   .value = "DIR",
+                   .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter has priority over "
+                           "the former)",
+                   .variables = {"NVIDIA_CTK_CDI_SPEC_DIRS"},
+                   .repeats = true},
+                  form()},
              .examples = {"slipway cdi list", "slipway cdi list --spec-dir ./cdi -o json"},
              .last_counts = true},
             run_list},

@@ -14,7 +14,7 @@ Status check_transform(const CommandWords& words) {
   const CommandTable line = transform_line();
   if (words.given("o")) return line.wrong("-o is not an option here: --output FILE.json writes JSON");
   if (words.arguments != std::vector<std::string>{"root"})
-    return line.wrong("cdi transform knows the transformation `root` only");
+    return line.wrong("cdi transform has only the transformation `root`");
   for (const char* root : {"from", "to"})
     if (!words.text(root).starts_with('/')) return line.wrong(std::string("--") + root + " takes an absolute path");
   if (words.text("input", "-").empty() || words.text("input", "-") == "-")
@@ -49,10 +49,10 @@ CommandTable transform_line() {
       .call = "slipway cdi transform",
       .usage = "root --from DIR --to DIR --input FILE [--output FILE]",
       .about =
-          "Writes a CDI spec anew with the paths below one folder moved to another, such as those of a driver "
+          "Writes a CDI spec again with the paths below one folder moved to another, such as those of a driver "
           "root.",
-      .options = {{"from", "DIR", "the folder that the paths are in"},
-                  {"to", "DIR", "the one that they are to be in"},
+      .options = {{"from", "DIR", "the folder that the paths are in now"},
+                  {"to", "DIR", "the folder that they are moved to"},
                   {"input", "FILE", "the spec, YAML or JSON"},
                   {"output", "FILE", "where to write it, a .json as JSON (default: standard output)"},
                   {"relative-to", "host|container", "whose paths move (default: host)"},

@@ -55,11 +55,11 @@ void verify_paths(const CdiFacts& facts, const Host& host, Findings& findings) {
     for (const auto& device : spec.devices)
       if (missing.empty()) missing = missing_path(device.edits, host);
     if (missing.empty()) continue;
-    findings.fail("cdi.paths", path + " names " + missing + ", which is not there: no container with a GPU can start",
+    findings.fail("cdi.paths", path + " names " + missing + ", which is missing: no container with a GPU can start",
                   kApply);
     return;
   }
-  findings.pass("cdi.paths", "everything that the specs name is there");
+  findings.pass("cdi.paths", "everything that the specs name exists");
 }
 
 void verify_links(const CdiFacts& facts, const Host& host, Findings& findings) {
@@ -79,7 +79,7 @@ void verify_conflicts(const Host& host, Findings& findings) {
   using namespace nvidia::cdi;
   const SpecFolders folders = read_spec_folders(host, default_spec_folders());
   if (folders.conflicts.empty())
-    findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");
+    findings.pass("cdi.conflicts", "no two specs of the same priority define the same device");
   else
     findings.fail("cdi.conflicts", to_text(folders.conflicts.front()) + ", so engines refuse what both have",
                   remedy_for(folders.conflicts.front()));

@@ -20,7 +20,7 @@ Status check_words(const CommandWords& words) {
   if (!mode.empty() && mode != "config-file" && mode != "config")
     return wrong("--config-mode takes config-file, not '" + mode + "'");
   if (words.text("config-source") == "command" && words.text("root", "/") != "/")
-    return wrong("--config-source command asks an engine of this machine, so it goes with no --root");
+    return wrong("--config-source command asks an engine of this machine, so it cannot be combined with --root");
   const std::string name = words.text("nvidia-runtime-name", kName);
   if (name.empty()) return wrong("--nvidia-runtime-name is empty");
   if (!std::ranges::all_of(name,
@@ -35,7 +35,7 @@ Status check_paths(const CommandWords& words, const std::string& engine) {
   const std::string config = words.text("config");
   const std::string path = words.text("nvidia-runtime-path");
   if (!root.starts_with('/')) return wrong("--root takes an absolute path, not '" + root + "'");
-  if (!drop_in.empty() && engine == "docker") return wrong("Docker knows no files for --drop-in-config");
+  if (!drop_in.empty() && engine == "docker") return wrong("Docker does not support --drop-in-config");
   if (!drop_in.empty() && !drop_in.starts_with('/'))
     return wrong("--drop-in-config takes an absolute path, not '" + drop_in + "'");
   if (engine == "containerd" && !drop_in.empty() && !drop_in.ends_with(".toml"))
@@ -66,9 +66,9 @@ CommandTable configure_line() {
   return {.call = "slipway runtime configure",
           .usage = "[options]",
           .about =
-              "Adds a runtime for GPU containers to the configuration of a container engine, by changing nothing else "
-              "in it. The component runtime (`slipway apply`) does the same with a check by the engine, a restart and "
-              "a way back.",
+              "Adds a runtime for GPU containers to the configuration of a container engine, and changes nothing else "
+              "in it. The component runtime (`slipway apply`) does the same, and also has the engine check the result, "
+              "restarts the engine, and can undo the change.",
           .notes = "Exit status: 0 done, or nothing to do; 1 an error, and nothing is changed; 64 a wrong option.",
           .options = {{"runtime", "containerd|crio|docker", "the engine (default: docker)"},
                       {"config", "FILE", "the engine's configuration (default: its usual place)"},
@@ -83,7 +83,7 @@ CommandTable configure_line() {
                        .help = "makes it the default of containers that ask for none",
                        .aliases = {"set-as-default"}},
                       {.name = "cdi.enabled", .help = "switches CDI on", .aliases = {"cdi.enable", "enable-cdi"}},
-                      {"executable-path", "FILE", "the engine's program, which is asked for its version"},
+                      {"executable-path", "FILE", "the engine's program, for its version"},
                       {"config-source", "file|command",
                        "where the options that are inherited come from: the files, or what the engine prints (default: "
                        "file)"},

@@ -65,7 +65,7 @@ Error no_runtime(const std::string& engine) {
                "no runtime program for GPUs is installed that " + engine + " could start",
                "--nvidia-runtime-path",
                "install slipway-runtime as /usr/bin/slipway-runtime, name one with --nvidia-runtime-path, or give "
-               "devices by CDI alone: --cdi.enabled",
+               "devices only by CDI: --cdi.enabled",
                {}};
 }
 
@@ -81,7 +81,7 @@ Result<Plan> plan_configuration(const ConfigureArguments& arguments, const Host&
   }
   Plan plan;
   SLIPWAY_CHECK(plan_engine(arguments, facts, plan));
-  SLIPWAY_TRY(low_level, read_low_level(Json{{arguments.engine, facts}}, host));
+  SLIPWAY_TRY(low_level, read_low_level_runtime(Json{{arguments.engine, facts}}, host));
   if (!low_level.is_null()) plan_low_level(low_level, arguments.settings, plan);
   return plan;
 }

@@ -25,7 +25,7 @@ void put(FILE* to, const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), to);
 }
 
-void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
+void report_changes(FILE* to, const std::vector<FileChange>& changes) {
   bool any = false;
   for (const FileChange& change : changes) {
     if (!change.lines.empty()) put(to, change.path + "\n");
@@ -36,18 +36,18 @@ void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
 }
 
 /// Prints the units that have to be restarted.
-void tell_restarts(const Plan& plan) {
+void print_restarts(const Plan& plan) {
   for (const Action& action : plan.actions()) {
     const Json triggers = action.value("triggers");
     if (!triggers.is_array()) continue;
     for (const Json& trigger : triggers)
       if (const std::string text = trigger; text.starts_with("restart:"))
-        put(stdout, "it counts once the engine was restarted: systemctl restart " + text.substr(8) + "\n");
+        put(stdout, "it takes effect once the engine is restarted: systemctl restart " + text.substr(8) + "\n");
   }
 }
 
 Status show(const std::vector<FileChange>& changes) {
-  tell_changes(stderr, changes);
+  report_changes(stderr, changes);
   for (const FileChange& change : changes) put(stdout, change.content);
   return {};
 }
@@ -61,8 +61,9 @@ Status configure(const ConfigureArguments& arguments) {
   if (arguments.dry_run) return show(changes);
   SLIPWAY_TRY(root, RootDir::open(arguments.root));
   SLIPWAY_CHECK(write_changes(changes, root));
-  tell_changes(stdout, changes);
-  if (std::ranges::any_of(changes, [](const FileChange& change) { return !change.lines.empty(); })) tell_restarts(plan);
+  report_changes(stdout, changes);
+  if (std::ranges::any_of(changes, [](const FileChange& change) { return !change.lines.empty(); }))
+    print_restarts(plan);
   return {};
 }
 

@@ -180,7 +180,7 @@ Status await(pid_t child, Fd answer, base::LimitedProcesses& group, const std::s
   return Error{ErrorCode::io,
                name + " failed in the container's root: " + ending_of(result.status),
                name,
-               "its own words stand above; a read-only root cannot take a new cache",
+               "its own messages are above; a read-only root cannot get a new cache",
                {}};
 }
 

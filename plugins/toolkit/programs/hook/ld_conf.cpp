@@ -82,7 +82,7 @@ Status refuse_special_files(const RootDir& root) {
     return Error{ErrorCode::invalid,
                  file + " in the container is not a regular file, and ldconfig would wait for it",
                  file,
-                 "take it out of the image",
+                 "remove it from the image",
                  {}};
   }
   return {};

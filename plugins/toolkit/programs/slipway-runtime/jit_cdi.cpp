@@ -92,10 +92,10 @@ void add_warnings(const std::string& errors, std::vector<std::string>& warnings)
   }
 }
 
-Error not_made(const std::string& kind, const ChildResult& result, const Request& request) {
+Error generation_error(const std::string& kind, const ChildResult& result, const Request& request) {
   const bool late = result.end == ChildResult::End::timed_out;
   Error error{late ? ErrorCode::timed_out : ErrorCode::not_found,
-              "no CDI spec of " + kind + " can be made of this machine, as the mode jit-cdi wants: " +
+              "no CDI spec of " + kind + " can be made for this machine, as the mode jit-cdi requires: " +
                   (late ? "`slipway cdi generate` did not end within " + std::to_string(kLimit.count()) + " s"
                         : last_words(result.errors)),
               {},
@@ -117,7 +117,7 @@ Result<std::string> make_spec(const std::string& kind, const std::vector<std::st
   }
   const bool good =
       result->end == ChildResult::End::by_itself && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
-  if (!good) return not_made(kind, *result, request);
+  if (!good) return generation_error(kind, *result, request);
   add_warnings(result->errors, request.warnings);
   return std::move(result->output);
 }

@@ -54,12 +54,12 @@ Result<std::string> find_low_level(const std::vector<std::string>& names) {
     }
   }
   const char* const path = std::getenv("PATH");
-  return Error{
-      ErrorCode::not_found,
-      "no OCI runtime is installed: none of " + all + " is there",
-      "PATH=" + std::string(path != nullptr ? path : kUsualPath),
-      "install runc, or name the program in nvidia-container-runtime.runtimes; a runtime for GPUs does not count",
-      {}};
+  return Error{ErrorCode::not_found,
+               "no OCI runtime is installed: this root has none of " + all,
+               "PATH=" + std::string(path != nullptr ? path : kUsualPath),
+               "install runc, or name the program in nvidia-container-runtime.runtimes; another runtime for GPUs "
+               "cannot be named there",
+               {}};
 }
 
 Error become(const std::string& program, char** words) {

@@ -118,7 +118,7 @@ Result<std::vector<std::string>> check_requirements(const Request& request, cons
                  "the container's variables NVIDIA_REQUIRE_… have more than " + std::to_string(kLongestRequirement) +
                      " bytes together",
                  where,
-                 "shorten them in the image; NVIDIA_DISABLE_REQUIRE=true for the container has them not checked",
+                 "shorten them in the image; NVIDIA_DISABLE_REQUIRE=true for the container turns this check off",
                  {}};
   const auto gpus = read_gpus(edits, root);
   for (const Requirement& requirement : request.requirements)

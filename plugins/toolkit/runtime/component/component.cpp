@@ -20,7 +20,7 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr const char* kHookRemedy = "remove the file, such as with the package that has it";
+constexpr const char* kHookRemedy = "remove the file, for example by removing its package";
 constexpr const char* kProblem = "problem_of_";  // prefix of a fact's name, before the engine's name
 
 struct Engine {
@@ -74,7 +74,7 @@ Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& 
   constexpr const char* kNobody = "the engines give devices by themselves, without slipway-runtime";
   if (!settings.toolkit_keys.empty())
     return without_effect(settings.toolkit_keys.front(), kNobody,
-                          "take it out, install slipway-runtime as /usr/bin/slipway-runtime, or write mode: nri");
+                          "remove it, install slipway-runtime as /usr/bin/slipway-runtime, or write mode: nri");
   for (const std::string& name : settings.toolkit_variables) plan.note(name + " has no effect here: " + kNobody);
   return {};
 }
@@ -126,7 +126,7 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
       seen = Error{ErrorCode::not_found,
                    engine.name + " is not installed",
                    "spec.components.runtime.engines",
-                   "install it, or take it out of engines",
+                   "install it, or remove it from engines",
                    {}};
     if (!seen) {
       found.problems.emplace_back(engine.name, std::move(seen).error());
@@ -152,7 +152,7 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   facts.set("settings", settings);
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
   for (const auto& [name, problem] : engines.problems) facts.set(kProblem + name, to_json(problem));
-  SLIPWAY_TRY(low_level, read_low_level(found, host));
+  SLIPWAY_TRY(low_level, read_low_level_runtime(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
   if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
   if (const auto hooks = legacy_hooks(host); !hooks.empty()) facts.set("legacy_hooks", hooks);
@@ -243,8 +243,8 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   add_notes(settings, facts, plan);
   if (settings.untouched)
     plan.note(
-        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply put into "
-        "one is taken out of it");
+        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply "
+        "wrote into an engine's configuration is removed");
   SLIPWAY_CHECK(plan_engines(settings, facts, inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
   add_outputs(settings, facts, plan);
@@ -259,7 +259,7 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   if (settings.nri) return verify_nri(settings, host);
   if (settings.untouched) {
     Findings untouched;
-    untouched.not_exercised("runtime.engines", "the spec has no engine be changed");
+    untouched.not_exercised("runtime.engines", "the spec keeps slipway from changing any engine");
     return untouched;
   }
   SLIPWAY_TRY(facts, read_engines(settings, host));

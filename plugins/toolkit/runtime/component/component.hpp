@@ -74,9 +74,9 @@ bool docker_files_fail(const std::string& name, const Json& facts, const Host& h
 /// Checks that the engine answers at its socket; an engine without a daemon has nothing to check.
 void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings);
 
-/// Adds outputs if kubelet's engine is known: "cdi", it supports the devices of cdi-cri; "handler", which of its
-/// handlers act on NVIDIA_VISIBLE_DEVICES: the "default" one, one that pods name by a runtime "class", "none";
-/// "handlers", their names.
+/// Adds outputs if kubelet's engine is known. "cdi": it supports the devices of cdi-cri. "handlers": the names of the
+/// handlers that act on NVIDIA_VISIBLE_DEVICES. "handler": whether these are the "default" one, ones that pods name by
+/// a runtime "class", or "none".
 void add_outputs(const RuntimeSettings& settings, const Facts& facts, Plan& plan);
 
 /// Facts: "settings", one object for each engine with NRI, by its name in `engines`, and "nri": the listening sockets.

@@ -39,8 +39,8 @@ void find_missing_program(const std::string& engine, const std::string& name, co
   if (!path.starts_with('/') || host.exists(path)) return;
   findings.fail("runtime.program",
                 "the runtime class " + name + " of " + engine + " starts " + path +
-                    ", which is not there: no container of this class can start",
-                "install it, or take the class out of the configuration");
+                    ", which is missing: no container of this class can start",
+                "install it, or remove the class from the configuration");
 }
 
 void find_classes(const Json& table, const std::string& title, const Host& host, Findings& findings) {
@@ -53,7 +53,7 @@ void find_classes(const Json& table, const std::string& title, const Host& host,
   findings.fail(
       "runtime.default",
       "the default runtime class of " + title + " is " + chosen + ", which no file defines: no container can start",
-      "define it, or take default_runtime_name out of the configuration");
+      "define it, or remove default_runtime_name from the configuration");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
   for (const ContainerdKind& usual : containerd_kinds()) {
     if (usual.name != kind || usual.config == config || !host.exists(usual.config)) continue;
     findings.add({Finding::Status::warning, "runtime.other-config",
-                  title + " is started with " + config + "; " + usual.config + " is there and not read",
+                  title + " is started with " + config + "; " + usual.config + " exists but is not read",
                   "change " + config + "; what others write to " + usual.config + " has no effect"});
   }
 }
@@ -80,10 +80,10 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   const Json runtimes = at_path(content, {"runtimes"});
   if (facts.value("snap", false) && !at_path(runtimes, {"nvidia"}).is_object())
     findings.add({Finding::Status::warning, "runtime.docker-snap",
-                  "Docker is here as a snap, and " + config +
-                      " has no runtime nvidia, which the snap registers there by itself where it finds a driver: its "
-                      "containers get no GPUs",
-                  "once the driver is there, `snap stop docker` and `snap start docker`; `snap logs "
+                  "Docker is installed as a snap, and " + config +
+                      " has no runtime nvidia, which the snap registers when it finds a driver: its containers get "
+                      "no GPUs",
+                  "once the driver is loaded, `snap stop docker` and `snap start docker`; `snap logs "
                   "docker.nvidia-container-toolkit` says what it found"});
   if (runtimes.is_object())
     for (const auto& [name, runtime] : runtimes.items())
@@ -95,7 +95,7 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
   findings.fail("runtime.default",
                 "the default runtime of Docker is " + chosen.get<std::string>() + ", which " + config +
                     " does not define: dockerd does not start",
-                "define it among runtimes, or take default-runtime out of " + config);
+                "define it among runtimes, or remove default-runtime from " + config);
 }
 
 }  // namespace slipway::toolkit

@@ -24,7 +24,7 @@ constexpr const char* kPause =
 
 std::string mend_service(const std::string& program) {
   return R"([Unit]
-Description=slipway: runtime, puts back what another program has taken out of an engine's configuration
+Description=slipway: runtime, restores what another program has removed from an engine's configuration
 After=local-fs.target slipway-boot.service
 StartLimitIntervalSec=0
 

@@ -40,7 +40,7 @@ Status expect_nri(const RuntimeSettings& settings) {
       return Error{ErrorCode::unsupported,
                    std::string(without) + " has no NRI",
                    "spec.components.runtime.engines",
-                   "take it out of engines, or write mode: config",
+                   "remove it from engines, or write mode: config",
                    {}};
   return {};
 }
@@ -84,7 +84,7 @@ Status plan_engine(const RuntimeSettings& settings, const Json& engine, bool lis
     return no_nri(engine, "runs and does not listen at " + settings.nri_socket + ": it " + off,
                   switch_on(engine) + " and restart it, or write mode: config");
   plan.note(text_of(engine, "title") + (live ? " does not run" : " is not asked in an image") +
-            ", so whether its NRI is on shows when it does" +
+            ", so it is not known yet whether its NRI is on" +
             (off_by_default ? "; before 2.0 it is off by default: " + switch_on(engine) : ""));
   return {};
 }
@@ -142,7 +142,7 @@ Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host) {
       return Error{ErrorCode::not_found,
                    name + " is not installed",
                    "spec.components.runtime.engines",
-                   "install it, or take it out of engines",
+                   "install it, or remove it from engines",
                    {}};
     if (engine.is_null()) continue;
     engine["answers"] = socket_answers(host, text_of(engine, "socket"));

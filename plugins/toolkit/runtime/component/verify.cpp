@@ -21,7 +21,7 @@ constexpr std::pair<const char*, const char*> kDockerKeys[] = {
 
 std::string where_to_look(const Json& facts) {
   const std::string unit = facts.value("unit", "");
-  return unit.empty() ? "start it, and look at what it prints" : "look at `systemctl status " + unit + "`";
+  return unit.empty() ? "start it, and check its output" : "look at `systemctl status " + unit + "`";
 }
 
 /// Returns the last file with the runtime class; empty: none has it.
@@ -53,8 +53,9 @@ bool containerd_files_fail(const std::string& name, const RuntimeSettings& setti
       findings.fail(
           name,
           containerd.title + " " + containerd.version + " will not see the runtime class " + handler + " of " + path +
-              ": " + deciding + " is read later, and its CRI table counts instead",
-          "run `slipway apply`, which puts the class where it counts; or take the CRI table out of " + deciding);
+              ": " + deciding + " is read later, and its CRI table is used instead",
+          "run `slipway apply`, which writes the class to the file that is used; or remove the CRI table from " +
+              deciding);
     return true;
   }
   return false;
@@ -67,11 +68,10 @@ bool docker_files_fail(const std::string& name, const Json& facts, const Host& h
   if (!file) return false;  // an error of the plan
   for (const auto& [flag, key] : kDockerKeys) {
     if (!flags.contains(flag) || !file->contains(key)) continue;
-    findings.fail(
-        name,
-        "dockerd will not start: " + text_of(flags, "place") + " has it started with a flag that sets " + key +
-            ", and " + config + " sets that as well",
-        "take the flag out, or the key out of " + config + "; what slipway wrote there, `slipway apply` removes");
+    findings.fail(name,
+                  "dockerd will not start: " + text_of(flags, "place") + " starts it with a flag that sets " + key +
+                      ", and " + config + " sets that as well",
+                  "remove the flag, or the key from " + config + "; what slipway wrote there, `slipway apply` removes");
     return true;
   }
   return false;
@@ -93,7 +93,7 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
   const Json plugins = parsed ? at_path(*parsed, {"plugins"}) : Json(nullptr);
   if (!plugins.is_object())
     return findings.fail(name, title + " cannot read its configuration" + (dump ? ": " + dump->errors : ""),
-                         "look at " + config + "; `slipway rollback` brings back the former one");
+                         "look at " + config + "; `slipway rollback` restores the former one");
   for (const std::string& handler : settings.names) {
     const bool existing = std::ranges::any_of(plugins.items(), [&](const auto& plugin) {
       return at_path(plugin.value(), {"containerd", "runtimes", handler}).is_object();
@@ -114,10 +114,11 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
 
 void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings) {
   const std::string socket = facts.value("socket", "");
-  if (socket.empty()) return findings.not_exercised(name, "it has no daemon that could be asked");
+  if (socket.empty()) return findings.not_exercised(name, "it has no daemon to ask");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
   if (facts.value("snap", false))
-    return findings.not_exercised(name, "Docker is here as a snap, which is left as it is, and it does not run");
+    return findings.not_exercised(name,
+                                  "Docker is installed as a snap and does not run; slipway does not change snaps");
   if (host.booting() || starts_later(host, facts.value("unit", "")))
     return findings.not_exercised(name, "systemd starts it later in this boot");
   findings.fail(name, "it does not answer at " + socket, where_to_look(facts));

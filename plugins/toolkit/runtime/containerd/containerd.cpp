@@ -111,7 +111,7 @@ Status edit_drop_in(ContainerdSurvey& survey, const std::string& path, const Con
   const ConfigFile& top = others.top();
   if (survey.config_version == 1)
     return Error{ErrorCode::unsupported,
-                 "a configuration of version 1 knows no imports, so " + path + " would not be read",
+                 "a configuration of version 1 has no imports, so " + path + " would not be read",
                  top.path,
                  "leave the drop-in's path out, or write the configuration in version 2",
                  {}};
@@ -173,7 +173,7 @@ void look_at_tables(ContainerdSurvey& survey, const Configuration& files, int un
 void note_hidden_settings(ContainerdSurvey& survey, const Configuration& files) {
   if (!survey.engine().known()) return;
   for (const std::string& path : files.hidden())
-    survey.notes.push_back(path + "'s settings of the CRI plugin do not count: containerd " + survey.version +
+    survey.notes.push_back(path + "'s settings of the CRI plugin are not used: containerd " + survey.version +
                            " takes all of them from " + files.deciding().path + ", which it reads later");
 }
 
@@ -189,7 +189,7 @@ std::string own_file(const ContainerdSurvey& survey, const Configuration& all) {
 }
 
 /// Reads a configuration that an administrator maintains.
-Status look_at_admins(ContainerdSurvey& survey) {
+Status survey_admin_files(ContainerdSurvey& survey) {
   SLIPWAY_TRY(all, Configuration::read(survey.host, survey.config, survey.engine()));
   const std::string drop_in = own_file(survey, all);
   const Configuration others = all.without(drop_in);
@@ -266,7 +266,7 @@ Status look_at_ranchers(ContainerdSurvey& survey) {
 /// k0s merges the files of its folder with its defaults, unless the administrator has replaced its configuration.
 Status look_at_k0s(ContainerdSurvey& survey) {
   const auto text = survey.host.read(survey.config);
-  if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(survey);
+  if (text && text->find("k0s_managed=true") == std::string::npos) return survey_admin_files(survey);
   SLIPWAY_TRY(joined, Configuration::read(survey.host, kK0sPlugin, survey.engine()));
   look_at_tables(survey, joined, 3);
   survey.runc.clear();
@@ -308,7 +308,7 @@ Status look_at_config(ContainerdSurvey& survey) {
     case ConfigMaker::admin:
       break;
   }
-  return look_at_admins(survey);
+  return survey_admin_files(survey);
 }
 
 /// Settings about containerd apply to a distribution only if that is the only engine.

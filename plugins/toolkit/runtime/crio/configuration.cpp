@@ -73,9 +73,9 @@ Status add_files(const Host& host, const std::string& folder, std::size_t depth,
     const auto info = host.info(path);
     if (depth > kMostDepth || files.size() > kMostDropIns)
       return Error{ErrorCode::invalid,
-                   "CRI-O's drop-in folder is deeper, or has more files, than is believable",
+                   "CRI-O's drop-in folder is deeper, or has more files, than a configuration can have",
                    path,
-                   "take out of it what is not configuration: CRI-O reads every file below it",
+                   "remove files that are not configuration from it: CRI-O reads every file below it",
                    {}};
     if (info && info->type == FileInfo::Type::directory)
       SLIPWAY_CHECK(add_files(host, path, depth + 1, files));

@@ -65,7 +65,7 @@ std::string drop_in_of(const RuntimeSettings& settings, const CrioPlaces& places
 /// The error when slipway's settings would have no effect.
 Error overruled(const std::string& what, const CrioSource& later, const std::string& drop_in, const std::string& next) {
   return Error{ErrorCode::unsupported,
-               "CRI-O takes " + what + " from " + later.place + ", which counts more than " + drop_in +
+               "CRI-O takes " + what + " from " + later.place + ", which overrides " + drop_in +
                    ", the file that slipway writes",
                later.place,
                next,
@@ -77,12 +77,12 @@ Status check_counts(const RuntimeSettings& settings, const CrioConfiguration& al
   for (const std::string& name : settings.names)
     if (const CrioSource* later = all.later_with({"runtimes", name}))
       return overruled("the handler " + name, *later, drop_in,
-                       "take that handler out there, or choose another name with the key `names`");
+                       "remove that handler there, or choose another name with the key `names`");
   if (settings.set_as_default && !settings.names.empty())
     if (const CrioSource* later = all.later_with({"default_runtime"});
         later && text_of(at_path(later->table, {"crio", "runtime"}), "default_runtime") != settings.names.front())
       return overruled("the default handler", *later, drop_in,
-                       "take default_runtime out there, or set_as_default out of the spec");
+                       "remove default_runtime there, or set_as_default from the spec");
   return {};
 }
 

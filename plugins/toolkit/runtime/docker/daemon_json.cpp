@@ -49,11 +49,11 @@ Status check_name(const std::string& name, const std::string& program, const Jso
                    "the runtime " + name + " of Docker is of another kind (it has " + other +
                        "), and dockerd does not start when it has a path as well",
                    file_path,
-                   "choose another name with `names`, or take that runtime out of the file",
+                   "choose another name with `names`, or remove that runtime from the file",
                    {}};
   if (const std::string by_flag = text_of(at_path(flags, {"runtimes"}), name); !by_flag.empty() && by_flag != program)
     return set_by_flag("the runtime " + name, "--add-runtime=" + name + "=" + by_flag, flags,
-                       "take the flag out, or choose another name with `names`");
+                       "remove the flag, or choose another name with `names`");
   return {};
 }
 
@@ -111,7 +111,7 @@ Status check_docker_change(const DockerChange& change, const Json& file, const s
   if (const std::string named = text_of(flags, "default-runtime");
       change.as_default && !named.empty() && named != change.names.front())
     return set_by_flag("the default runtime", "--default-runtime=" + named, flags,
-                       "take the flag out, or take set_as_default out of the spec");
+                       "remove the flag, or remove set_as_default from the spec");
   if (change.cdi && !flags.value("cdi", true))
     return set_by_flag("features without CDI", "--feature", flags,
                        "add --feature cdi to the command, or write cdi: false");

@@ -65,13 +65,14 @@ bool is_of_snap(const Daemon& daemon) {
 Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& socket) {
   const bool has_config = !settings.place("docker").config.empty();
   if (has_config || std::ranges::count(settings.engines, "docker") != 0)
-    return Error{ErrorCode::unsupported,
-                 std::string("Docker is here as a snap, which is confined: it starts no runtime of the host, and ") +
-                     "registers its own in " + kSnapConfig,
-                 has_config ? "spec.components.runtime.docker_config" : "spec.components.runtime.engines",
-                 std::string(has_config ? "take docker_config out" : "take docker out of engines") +
-                     ", or have Docker from a package (docker.io, docker-ce) in the snap's place",
-                 {}};
+    return Error{
+        ErrorCode::unsupported,
+        std::string("Docker is installed as a snap, which is confined: it starts no runtime of the host, and ") +
+            "registers its own in " + kSnapConfig,
+        has_config ? "spec.components.runtime.docker_config" : "spec.components.runtime.engines",
+        std::string(has_config ? "take docker_config out" : "remove docker from engines") +
+            ", or have Docker from a package (docker.io, docker-ce) in the snap's place",
+        {}};
   return Json{{"snap", true}, {"config", kSnapConfig}, {"socket", socket}, {"unit", kSnapUnit}};
 }
 
@@ -111,11 +112,11 @@ Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
   if (facts.value("snap", false)) {
-    plan.note(
-        std::string("Docker is here as a snap, and is left as it is: confined, it starts no runtime of the host, ") +
-        "and where it finds a driver its service docker.nvidia-container-toolkit registers one of its own in " +
-        kSnapConfig + ". `docker run --runtime nvidia --gpus all IMAGE` gives GPUs; `snap stop docker` and " +
-        "`snap start docker` have it look for the driver again");
+    plan.note(std::string("Docker is installed as a snap, which slipway does not change: a confined Docker starts no "
+                          "runtime of the host, ") +
+              "and where it finds a driver its service docker.nvidia-container-toolkit registers one of its own in " +
+              kSnapConfig + ". `docker run --runtime nvidia --gpus all IMAGE` gives GPUs; `snap stop docker` and " +
+              "`snap start docker` have it look for the driver again");
     return {};
   }
   const std::string version = facts.value("version", "");

@@ -27,12 +27,12 @@ std::vector<int> numbers(const History& history) {
   return read;
 }
 
-TEST(History, IsEmptyWhereNothingWasDone) {
+TEST(History, IsEmptyAtFirst) {
   const TempDir folder;
   EXPECT_TRUE(numbers(History(folder.at("log").string())).empty());
 }
 
-TEST(History, GivesBackWhatWasAddedOldestFirst) {
+TEST(History, ReturnsEventsOldestFirst) {
   const TempDir folder;
   const History history(folder.at("log").string());
   for (int n = 1; n <= 3; ++n) ASSERT_TRUE(history.append({{"n", n}}).ok());
@@ -46,7 +46,7 @@ TEST(History, MakesTheFoldersAboveItAsWell) {
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1));
 }
 
-TEST(History, OutgrowsItsLimitByNoMoreThanALineAndForgetsTheOldest) {
+TEST(History, ExceedsItsLimitByAtMostALineAndDropsTheOldest) {
   const TempDir folder;
   const History history(folder.at("log").string(), {.file_bytes = 100, .files = 3});
   for (int n = 1; n <= 100; ++n) ASSERT_TRUE(history.append({{"n", n}, {"text", "twenty bytes of text"}}).ok());
@@ -62,7 +62,7 @@ TEST(History, OutgrowsItsLimitByNoMoreThanALineAndForgetsTheOldest) {
   EXPECT_EQ(kept.front(), 101 - static_cast<int>(kept.size()));
 }
 
-TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
+TEST(History, ContinuesBehindALineThatAPowerCutLeftHalf) {
   const TempDir folder;
   const History history(folder.at("log").string());
   ASSERT_TRUE(history.append({{"n", 1}}).ok());
@@ -72,7 +72,7 @@ TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
 }
 
 // flock(2) on the folder only needs permission to open it; earlier the apply waited without a limit.
-TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
+TEST(History, IsWrittenWhileAnotherUserLocksTheFolder) {
   const TempDir folder;
   folder.directory("log");
   const Fd folder_lock(::open(folder.at("log").c_str(), O_RDONLY | O_DIRECTORY));

@@ -39,7 +39,7 @@ std::size_t section_at(const std::string& file, unsigned type) {
   return 0;
 }
 
-TEST(ElfFile, SaysWhatItNeedsAndInWhichVersions) {
+TEST(ElfFile, ListsNeededLibrariesAndVersions) {
   std::string file = this_program();
   const auto elf = read_elf(file, "this");
   ASSERT_TRUE(elf) << elf.error().what;
@@ -48,7 +48,7 @@ TEST(ElfFile, SaysWhatItNeedsAndInWhichVersions) {
 }
 
 // Earlier a chain of records that leads back to its beginning was read forever.
-TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
+TEST(ElfFile, WithCircularRecordsIsReadOnce) {
   std::string file = this_program();
   const std::size_t at = section_at(file, SHT_GNU_verneed);
   ASSERT_NE(at, 0U);
@@ -100,12 +100,12 @@ TEST(OfferedLibrary, HasTheVersionsThatALibraryOfARootDefines) {
   }
 }
 
-TEST(OfferedLibrary, WhoseRecordsLeadBackOrOutIsReadOnce) {
+TEST(OfferedLibrary, WithInvalidRecordsIsReadOnce) {
   for (const Elf64_Word next : {0U, 1U, 19U, 0xFFFFFFF0U})
     EXPECT_THAT(offered(library_of({"A_1", "A_2"}, next))->offered, ::testing::ElementsAre("A_1")) << next;
 }
 
-TEST(OfferedLibrary, HasNoMoreVersionsThanAnyLibraryHas) {
+TEST(OfferedLibrary, IsRefusedWithTooManyVersions) {
   std::vector<std::string> versions;
   for (int i = 0; i < 9000; ++i) versions.push_back("V_" + std::to_string(i));
   EXPECT_EQ(offered(library_of(versions, kWhole))->offered.size(), 4096U);

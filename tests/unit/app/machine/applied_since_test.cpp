@@ -15,7 +15,7 @@ Json ended(const char* id, Json components) {
 }
 
 // Earlier an image's log with a text in place of a component ended `slipway status`.
-TEST(PutBack, IsReadFromALogThatSomebodyElseWrote) {
+TEST(PutBack, IsReadFromAnUntrustedLog) {
   const Json good = {{"name", "runtime"}, {"changes", {"/etc/x", 7}}};
   std::vector<Json> events{began("1")};
   for (const Json& strange : {Json("runtime"), Json(7), Json(), Json::array({"runtime"}),

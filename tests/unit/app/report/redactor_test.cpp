@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class ASecret : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(ASecret, IsBlottedOut) {
+TEST_P(ASecret, IsRedacted) {
   const std::string redacted = Redactor().redact(GetParam());
   EXPECT_THAT(redacted, Not(HasSubstr("hunter2")));
   EXPECT_THAT(redacted, HasSubstr(Redactor::kRedacted));
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(InPlainText, NoSecret,
                                            "authors: somebody", "config: all-balanced",
                                            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"));
 
-TEST(Redactor, BlotsWhatItLearnedWhereverItStands) {
+TEST(Redactor, RedactsLearnedSecretsEverywhere) {
   Redactor redactor;
   redactor.learn("source: oci://me:hunter2%21x@registry.example/driver");
   redactor.learn(R"({"auths": {"r.example": {"auth": "bWU6Y29ycmVjdGhvcnNl"}}})");  // me:correcthorse
@@ -214,7 +214,7 @@ double work_of(const std::string& repeated, std::size_t times) {
 
 // Earlier the line was searched from its beginning for each word, to the end of its word for each name, to the next
 // letter for each blank: one line of 500,000 words took hours.
-TEST(Redactor, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
+TEST(Redactor, ChecksALineOfAnyLengthEquallyOftenForEachLetter) {
   for (const char* repeated : {"-p1 ",
                                "mysql -p1 ",
                                "curl -u a:b ",
@@ -266,7 +266,7 @@ TEST(Redactor, LooksAtALineOfAnyLengthEquallyOftenForEachLetter) {
   EXPECT_LE(lines(8'000), 1.5 * lines(1'000) + 1);
 }
 
-TEST(Redactor, ShowsNothingWhenItCannotKnowAllSecrets) {
+TEST(Redactor, ShowsNothingWithTooManySecrets) {
   Redactor redactor;
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "token: planted" + std::to_string(i) + "-and-more\n";
@@ -302,7 +302,7 @@ TEST(SecretName, IsThatOfAValueAndNotOfAReference) {
   EXPECT_FALSE(has_secret(Json::parse(R"({"password": {"file": "/etc/x"}, "token": "", "auth": null})")));
 }
 
-TEST(Redactor, StandsBytesThatAreNoText) {
+TEST(Redactor, AcceptsBinaryData) {
   const std::string bytes = std::string("\xff\xfe password: \xff hunter2\n\0 x", 27);
   EXPECT_THAT(Redactor().redact(bytes), Not(HasSubstr("hunter2")));
 }

@@ -63,16 +63,16 @@ TEST(CommandLine, IsReadInAllSpellings) {
   EXPECT_EQ(read({"--output", "-"})->text("output"), "-");
 }
 
-TEST(CommandLine, MayLackAValueThatIsNamedBehindAnEqualsSignOnly) {
+TEST(CommandLine, MayHaveOptionalValuesAfterAnEqualsSign) {
   EXPECT_THAT(read({"--primer", "north"})->texts("primer"), ElementsAre(""));
   EXPECT_THAT(read({"--primer", "north"})->arguments, ElementsAre("north"));
   EXPECT_THAT(read({"--primer=oil", "--primer"})->texts("primer"), ElementsAre("oil", ""));
-  EXPECT_THAT(read({"--primer="}).error().what, HasSubstr("--primer= has nothing behind the ="));
+  EXPECT_THAT(read({"--primer="}).error().what, HasSubstr("--primer= has no value after the ="));
   EXPECT_THAT(help_text({.call = "acme", .options = {{.name = "primer", .value = "[=KIND]", .help = "first"}}}),
               HasSubstr("--primer[=KIND] "));
 }
 
-TEST(CommandLine, HasOtherwiseWhatTheCallerSays) {
+TEST(CommandLine, UsesTheCallersDefaults) {
   const auto words = read({});
   ASSERT_TRUE(words);
   EXPECT_FALSE(words->given("output"));
@@ -81,10 +81,10 @@ TEST(CommandLine, HasOtherwiseWhatTheCallerSays) {
   EXPECT_THAT(words->list("colour"), IsEmpty());
 }
 
-TEST(CommandLine, HasFlagsWithGosWordsForTrueAndFalse) {
+TEST(CommandLine, AcceptsGosWordsForTrueAndFalse) {
   EXPECT_TRUE(read({"--dry-run=T"})->flag("dry-run"));
   EXPECT_FALSE(read({"--dry-run=0"})->flag("dry-run", true));
-  EXPECT_THAT(refusal({"--dry-run=maybe"}), HasSubstr("--dry-run takes no value but true or false, not 'maybe'"));
+  EXPECT_THAT(refusal({"--dry-run=maybe"}), HasSubstr("--dry-run takes only true or false, not 'maybe'"));
   EXPECT_THAT(refusal({"--dry-run="}), HasSubstr("true or false"));
 }
 
@@ -97,7 +97,7 @@ TEST(CommandLine, TakesVariablesOfTheEnvironmentForOptionsThatAreNotGiven) {
   EXPECT_THAT(refusal({}, {{"DRY", "perhaps"}}), HasSubstr("not 'perhaps' | environment variable DRY"));
 }
 
-TEST(CommandLine, TakesAVariableThatIsEmptyOnlyWhereTheTableSaysSo) {
+TEST(CommandLine, UsesAnEmptyVariableOnlyIfTheTableSaysSo) {
   const std::map<std::string, std::string> set{{"DRY", ""}, {"DRY_RUN", "true"}};
   EXPECT_TRUE(read({}, set)->flag("dry-run"));
   CommandTable line = table();
@@ -105,7 +105,7 @@ TEST(CommandLine, TakesAVariableThatIsEmptyOnlyWhereTheTableSaysSo) {
   EXPECT_FALSE(read({}, set, line)->flag("dry-run", true));
 }
 
-TEST(CommandLine, ThatIsWrongIsRefusedWithWhatIsMeant) {
+TEST(CommandLine, ThatIsInvalidIsRefusedWithASuggestion) {
   EXPECT_EQ(refusal({"--outptu", "x"}), "unknown option '--outptu' | command line | did you mean --output?");
   EXPECT_EQ(refusal({"--bogus"}),
             "unknown option '--bogus' | command line | `slipway acme paint --help` lists what "
@@ -124,7 +124,7 @@ TEST(CommandLine, ThatIsWrongIsRefusedWithWhatIsMeant) {
   EXPECT_THAT(refusal({"a", "b", "c"}), HasSubstr("`slipway acme paint` takes no further word 'c'"));
 }
 
-TEST(CommandLine, CountsTheLastOfAnOptionWhereTheTableSaysSo) {
+TEST(CommandLine, UsesTheLastOfARepeatedOptionIfTheTableSaysSo) {
   CommandTable line = table();
   line.last_counts = true;
   const auto words = read({"--form=text", "--form=json", "--colour=a,b", "--colour", "c"}, {}, line);
@@ -134,7 +134,7 @@ TEST(CommandLine, CountsTheLastOfAnOptionWhereTheTableSaysSo) {
   EXPECT_THAT(words->texts("colour"), ElementsAre("a,b", "c"));
 }
 
-TEST(CommandLine, TellsHowManyWordsItTakes) {
+TEST(CommandLine, ReportsTheAllowedNumberOfWords) {
   CommandTable line = table();
   line.most_arguments = 0;
   EXPECT_THAT(read({"extra"}, {}, line).error().what, HasSubstr("takes no word 'extra'"));
@@ -143,7 +143,7 @@ TEST(CommandLine, TellsHowManyWordsItTakes) {
   EXPECT_THAT(read({}, {}, line).error().what, HasSubstr("slipway acme paint [options] WALL…"));
 }
 
-TEST(CommandLine, TellsWhichOptionIsMissing) {
+TEST(CommandLine, ReportsAMissingOption) {
   CommandTable line = table();
   line.options.push_back({.name = "into", .value = "DIR", .help = "where to", .required = true});
   EXPECT_THAT(read({"a"}, {}, line).error().what, HasSubstr("--into is missing: slipway acme paint [options] WALL…"));
@@ -151,7 +151,7 @@ TEST(CommandLine, TellsWhichOptionIsMissing) {
   EXPECT_TRUE(read({"--help"}, {}, line));
 }
 
-TEST(CommandLine, HasOptionsWhoseValueMayBeLeftOutAndIsNeverTheNextWord) {
+TEST(CommandLine, NeverUsesTheNextWordAsAnOptionalValue) {
   CommandTable line = table();
   line.options.push_back({.name = "wait", .value = "[=DURATION]", .help = "for others", .letter = 'W'});
   const auto alone = read({"--wait", "10m"}, {}, line);
@@ -168,8 +168,8 @@ TEST(CommandLine, HasOptionsWhoseValueMayBeLeftOutAndIsNeverTheNextWord) {
   EXPECT_THAT(help_text(line), HasSubstr("  -W, --wait[=DURATION]  for others\n"));
 }
 
-// Boost gives an option whose value may be left out the next word.
-TEST(CommandLine, LeavesTheWordBehindAFlagToTheArguments) {
+// Boost uses the next word as an optional value.
+TEST(CommandLine, KeepsTheWordAfterAFlagAsAnArgument) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--verbose", "north", "south"},
                                                 {"-v", "north", "south"},
                                                 {"north", "--verbose", "south"},
@@ -182,7 +182,7 @@ TEST(CommandLine, LeavesTheWordBehindAFlagToTheArguments) {
   }
 }
 
-TEST(CommandLine, HasWordsThatAreNeitherOptionNorPlain) {
+TEST(CommandLine, HandlesDashesAndDoubleDashes) {
   EXPECT_EQ(read({"--output="})->text("output", "other"), "");
   EXPECT_THAT(read({"-", ""})->arguments, ElementsAre("-", ""));
   EXPECT_EQ(read({"--output=--form"})->text("output"), "--form");
@@ -198,21 +198,22 @@ TEST(CommandLine, HasWordsThatAreNeitherOptionNorPlain) {
   EXPECT_THAT(refusal({"--color", "red", "--colour"}), HasSubstr("--colour needs a value"));
 }
 
-TEST(CommandLine, ThatIsNamedByTwoSpellingsIsGivenTwice) {
+TEST(CommandLine, CountsBothSpellingsOfAnOption) {
   EXPECT_THAT(refusal({"--output", "a", "-o", "b"}), HasSubstr("-o is given more than once"));
   EXPECT_THAT(read({"--color", "red", "--colour=blue"})->texts("colour"), ElementsAre("red", "blue"));
   EXPECT_EQ(read({"-o", "a"}, {})->text("output"), "a");
 }
 
-TEST(CommandLine, IsNotReadByATableInWhichOptionsCannotBeToldApart) {
+TEST(CommandLine, RefusesATableWithAmbiguousOptions) {
   const auto refused = [](std::vector<CommandOption> options) {
     const auto result = read({"--wall"}, {}, {.call = "acme", .options = std::move(options)});
     return result ? "taken" : std::string(to_string(result.error().code)) + ": " + result.error().what;
   };
-  EXPECT_THAT(refused({{"wall"}, {"wall"}}), HasSubstr("plugin_defect: its options cannot be told apart: two have the "
-                                                       "name 'wall'"));
-  EXPECT_THAT(refused({{"wall"}, {.name = "room", .aliases = {"wall"}}}), HasSubstr("two have the name 'wall'"));
-  EXPECT_THAT(refused({{.name = "wall", .letter = 'w'}, {"w"}}), HasSubstr("two have the name 'w'"));
+  EXPECT_THAT(refused({{"wall"}, {"wall"}}),
+              HasSubstr("plugin_defect: its options cannot be told apart: two options have the name 'wall'"));
+  EXPECT_THAT(refused({{"wall"}, {.name = "room", .aliases = {"wall"}}}),
+              HasSubstr("two options have the name 'wall'"));
+  EXPECT_THAT(refused({{.name = "wall", .letter = 'w'}, {"w"}}), HasSubstr("two options have the name 'w'"));
   EXPECT_THAT(refused({{.name = "wall", .letter = '-'}}), HasSubstr("'-' is not a name"));
   for (const char* name : {"", "-wall", "wall,w", "wall*", "wa ll", "wa=ll", "wa\nll", "w\xc3\xa4ll"})
     EXPECT_THAT(refused({{name}}), HasSubstr("is not a name")) << name;
@@ -221,7 +222,7 @@ TEST(CommandLine, IsNotReadByATableInWhichOptionsCannotBeToldApart) {
   EXPECT_EQ(refused({{.name = "wall"}}), "taken");
 }
 
-TEST(CommandLine, IsSearchedForSomeOptionsBeforeTheOthersAreKnown) {
+TEST(CommandLine, FindsSomeOptionsBeforeTheTableIsKnown) {
   const std::vector<CommandOption> known{{"sim", "PROFILE"}, {.name = "verbose", .letter = 'v'}, {"root", "DIR"}};
   const auto found =
       find_options(known, {"paint", "--sim", "h100x8", "--bogus", "-v", "--colour=red", "-xyz", "north"});
@@ -232,7 +233,7 @@ TEST(CommandLine, IsSearchedForSomeOptionsBeforeTheOthersAreKnown) {
   EXPECT_FALSE(find_options(known, {"paint", "--sim"}).given("sim")) << "read_words() is to report it";
 }
 
-TEST(CommandLine, AsksForHelpWhateverElseIsInIt) {
+TEST(CommandLine, RequestsHelpBesideAnyOtherWords) {
   EXPECT_TRUE(read({"--bogus", "--help"})->help);
   EXPECT_TRUE(read({"-h"})->help);
   EXPECT_FALSE(read({"--", "--help"})->help);
@@ -265,14 +266,14 @@ TEST(CommandHelp, CountsCharactersAndNotBytes) {
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
 }
 
-TEST(CommandLine, OfMoreWordsThanAPersonTypesIsRefused) {
+TEST(CommandLine, OfTooManyWordsIsRefused) {
   const std::vector<std::string> many(5000, "a");
   const auto read = read_words({.call = "slipway x", .most_arguments = kAnyNumber}, many);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::usage);
 }
 
-// Earlier the option that was refused stayed behind without a value, and reading that threw.
+// Earlier a refused option was kept without a value, and reading it threw an exception.
 TEST(CommandLine, OptionsAreFoundBesideOneWithAWrongValue) {
   const std::vector<CommandOption> options{{.name = "log-format", .value = "text|json"}, {.name = "verbose"}};
   for (const char* word : {"--log-format=xml", "--verbose=maybe", "--log-format="}) {
@@ -282,7 +283,7 @@ TEST(CommandLine, OptionsAreFoundBesideOneWithAWrongValue) {
   }
 }
 
-TEST(CommandLine, OfATableMayNotAskForVariablesOfTheLinkerOrOfSlipway) {
+TEST(CommandLine, RefusesTablesWithVariablesOfTheLinkerOrOfSlipway) {
   for (const char* name : {"", "=", "A=B", "LD_PRELOAD", "SLIPWAY_LOG"})
     EXPECT_FALSE(check_options({{.name = "flag", .variables = {name}}})) << name;
   EXPECT_TRUE(check_options({{.name = "flag", .variables = {"MIG_STRATEGY"}}}));

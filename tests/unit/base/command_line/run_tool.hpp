@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/base/command_line/run_tool.hpp - runs a tool of a component as slipway does: by the words of a command
+// tests/unit/base/command_line/run_tool.hpp - runs a tool of a component as slipway does, with the words of a command
 // line.
 #pragma once
 

@@ -77,7 +77,7 @@ std::string defect(const Json& reply) {
 Json with_line(const Json& line) { return Json::array({{{"name", "paint"}, {"line", line}}}); }
 Json with_option(const Json& option) { return with_line({{"options", {option}}}); }
 
-TEST(ToolTable, RunsAToolWithItsWords) {
+TEST(ToolTable, RunsAToolWithItsOutput) {
   const slipway::testing::FakeHost host;
   const ToolTable tools = acme_tools();
   Printed io;
@@ -89,7 +89,7 @@ TEST(ToolTable, RunsAToolWithItsWords) {
   EXPECT_THAT(not_started.what, HasSubstr("the program of the tool 'watch' was not started"));
 }
 
-TEST(PluginTools, HaveWhatTheirTablesLeaveOut) {
+TEST(PluginTools, GetDefaultsForMissingTexts) {
   const auto tools = tools_of(R"([{"name": "paint", "purpose": "paints"},
                                   {"name": "saw", "purpose": "saws", "line": {"call": "saw", "usage": "TREE", "about": "Saws.",
                                    "most_arguments": null, "options": [{"name": "deep", "letter": "d"}]}}])");
@@ -104,7 +104,7 @@ TEST(PluginTools, HaveWhatTheirTablesLeaveOut) {
   EXPECT_EQ(find_tool("acme", tools, "x").error().next, "its tools are paint, saw");
 }
 
-TEST(PluginTools, ThatAreNotWhatAPluginMaySendAreItsDefect) {
+TEST(PluginTools, OfAnInvalidFormAreADefect) {
   EXPECT_THAT(defect({{"name", "paint"}}), HasSubstr("component acme: its tools are not a list"));
   EXPECT_THAT(defect(Json::array({Json()})), HasSubstr("a tool is not an object"));
   EXPECT_THAT(defect(Json::array({Json::object()})), HasSubstr("'' is not the name of a tool"));
@@ -116,7 +116,7 @@ TEST(PluginTools, ThatAreNotWhatAPluginMaySendAreItsDefect) {
   EXPECT_EQ(defect(Json::array()), "taken");
 }
 
-TEST(PluginTools, WithALineThatIsNoneAreADefect) {
+TEST(PluginTools, WithAnInvalidLineAreADefect) {
   EXPECT_THAT(defect(with_line(Json::array())), HasSubstr("the line of the tool paint is not an object"));
   EXPECT_THAT(defect(with_line({{"about", {1}}})), HasSubstr("`about` of the line of the tool paint is not a plain"));
   EXPECT_THAT(defect(with_line({{"about", std::string(70000, 'x')}})), HasSubstr("at most 65536 bytes"));
@@ -127,24 +127,25 @@ TEST(PluginTools, WithALineThatIsNoneAreADefect) {
   for (const Json& count : {Json(-1), Json(1.5), Json("1"), Json(std::uint64_t{1} << 40U)})
     EXPECT_THAT(defect(with_line({{"most_arguments", count}})), HasSubstr("not a number of words")) << count.dump();
   EXPECT_THAT(defect(with_line({{"least_arguments", 2U}, {"most_arguments", 1U}})),
-              HasSubstr("more words than it takes"));
+              HasSubstr("more words than it allows"));
   EXPECT_THAT(defect(with_line({{"options", Json(std::vector<Json>(501, Json::object()))}})), HasSubstr("at most 500"));
   EXPECT_EQ(defect(with_line({{"of_a_later_slipway", true}})), "taken");
 }
 
-TEST(PluginTools, WithOptionsThatCannotBeToldApartAreADefect) {
+TEST(PluginTools, WithAmbiguousOptionsAreADefect) {
   EXPECT_THAT(defect(with_option("--wall")), HasSubstr("an option of the tool paint is not an object"));
   EXPECT_THAT(defect(with_option({{"name", nullptr}})), HasSubstr("`name` of an option of the tool paint"));
   EXPECT_THAT(defect(with_option({{"name", ""}})), HasSubstr("the tool paint: its options cannot be told apart"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"letter", "wx"}})), HasSubstr("more than one letter"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"letter", ","}})), HasSubstr("',' is not a name"));
-  EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", {"wall"}}})), HasSubstr("two have the name 'wall'"));
+  EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", {"wall"}}})),
+              HasSubstr("two options have the name 'wall'"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"aliases", "room"}})), HasSubstr("is not a list"));
   EXPECT_THAT(defect(with_option({{"name", "wall"}, {"repeats", "yes"}})), HasSubstr("not true or false"));
   EXPECT_EQ(defect(with_option({{"name", "wall"}, {"letter", ""}, {"variables", {"WALL"}}})), "taken");
 }
 
-TEST(PluginTools, OfTextsThatAreTooManyOrMoveTheTerminalAreADefect) {
+TEST(PluginTools, WithTooManyTextsOrTerminalControlsAreADefect) {
   const auto of_help = [](const std::string& help) {
     return tools_from_json("acme", Json::array({{{"name", "paint"},
                                                  {"purpose", "paints"},
@@ -162,7 +163,7 @@ TEST(PluginTools, OfTextsThatAreTooManyOrMoveTheTerminalAreADefect) {
   EXPECT_FALSE(tools_from_json("acme", many));
 }
 
-TEST(PluginTools, HaveNoneOfSlipwaysOwnOptions) {
+TEST(PluginTools, CannotHaveSlipwaysOwnOptions) {
   for (const char* option : {R"({"name": "sim"})", R"({"name": "vast", "letter": "v"})", R"({"name": "h"})"}) {
     const auto tools = tools_from_json("acme", with_option(Json::parse(option)));
     ASSERT_TRUE(tools) << "a tool that is a program may have it";
@@ -192,7 +193,7 @@ SLIPWAY_PLUGIN(slipway::component<slipway::command_line::Acme>("acme"))
 namespace slipway::command_line {
 namespace {
 
-TEST(PluginTools, ComeOverTheBoundaryWholeAndAreGivenTheirWords) {
+TEST(PluginTools, CrossTheBoundaryAndGetTheirWords) {
   std::string printed;
   const slipway_services services{
       sizeof(slipway_services), &printed,

@@ -79,14 +79,15 @@ TEST(ElfSections, AModuleWhoseNamesUnpackTo660MiBTakesNoMemory) {
 }
 
 TEST(ElfSections, AModuleWithLargePartsOfHolesIsRefused) {
-  const std::string large = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1", .says_bytes = 200 * kMiB}});
+  const std::string large =
+      hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1", .declared_bytes = 200 * kMiB}});
   const std::uint64_t before = peak_mib();
   EXPECT_EQ(module_info_of_file(File(large, 300 * kMiB).fd()).error().code, ErrorCode::corrupt);
   EXPECT_LT(peak_mib(), before + 64);
 }
 
 // When the number of sections is 0, the real number is in the first section, and may have any value.
-TEST(ElfSections, OfWhichThereAreMoreThanAFileHasAreRefused) {
+TEST(ElfSections, WithAnInvalidCountAreRefused) {
   std::string bytes = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}});
   ASSERT_TRUE(module_info_of(bytes));
   const std::uint64_t before = peak_mib();
@@ -105,7 +106,7 @@ TEST(ElfSections, HaveTextsOfAnyContentThatEndAtTheirSection) {
   const HostileSection texts{
       .name = "t", .type = SHT_STRTAB, .content = std::string("first\0", 6) + std::string(300, 'x')};
   const std::string bytes =
-      hostile_elf({texts, {.name = "s", .type = SHT_STRTAB, .content = "seco", .says_bytes = ~0ULL}});
+      hostile_elf({texts, {.name = "s", .type = SHT_STRTAB, .content = "seco", .declared_bytes = ~0ULL}});
   const auto sections = ElfSections::of_bytes(bytes);
   ASSERT_TRUE(sections);
   EXPECT_EQ(sections->text(2, 0), "first");
@@ -117,7 +118,7 @@ TEST(ElfSections, HaveTextsOfAnyContentThatEndAtTheirSection) {
   for (const std::size_t table : {0U, 4U, 1000U}) EXPECT_EQ(sections->text(table, 0), "") << table;
 }
 
-TEST(ElfSections, OfAnotherKindOfProcessorAreNotLookedAt) {
+TEST(ElfSections, OfAnotherProcessorAreIgnored) {
   std::string bytes = hostile_elf({});
   bytes[EI_CLASS] = ELFCLASS32;
   EXPECT_TRUE(ElfSections::of_bytes(bytes)->all().empty());

@@ -18,7 +18,7 @@ struct HostileSection {
   std::string content;
   std::uint32_t link = 0;
   std::uint64_t flags = 0;
-  std::uint64_t says_bytes = 0;  ///< 0: the real size
+  std::uint64_t declared_bytes = 0;  ///< 0: the real size
 };
 
 template <class Record>
@@ -63,7 +63,7 @@ inline std::string hostile_elf(std::vector<HostileSection> sections, std::uint64
       section.sh_type = sections[i].type;
       section.sh_flags = sections[i].flags;
       section.sh_offset = begin + contents.size();
-      section.sh_size = sections[i].says_bytes != 0 ? sections[i].says_bytes : sections[i].content.size();
+      section.sh_size = sections[i].declared_bytes != 0 ? sections[i].declared_bytes : sections[i].content.size();
       section.sh_link = sections[i].link;
       section.sh_addralign = 8;
     }

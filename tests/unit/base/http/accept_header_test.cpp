@@ -6,7 +6,7 @@
 namespace slipway::base {
 namespace {
 
-TEST(Accept, PrefersWhatHasTheGreaterWeight) {
+TEST(Accept, PrefersTheGreaterWeight) {
   // The header of Prometheus 2.42.
   EXPECT_TRUE(
       prefers_openmetrics("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version="

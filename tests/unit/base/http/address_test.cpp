@@ -52,7 +52,7 @@ bool is_every_ipv4_address(const Fd& fd) {
 }
 
 // Earlier "::1" became 0.0.0.0 there, so that the whole network reached a listener that was meant for this machine.
-TEST(Listening, IsNeverOnMoreAddressesThanAskedForWhereIPv6IsMissing) {
+TEST(Listening, IsNeverOnMoreAddressesThanRequestedWhereIPv6IsMissing) {
   for (const unsigned number : {unsigned{EAFNOSUPPORT}, unsigned{EMFILE}, unsigned{EPERM}}) {
     const int status = exit_without_ipv6(number, [&] {
       for (const char* address : {"::1", "fe80::1", "2001:db8::1", "::ffff:127.0.0.1"}) {
@@ -85,14 +85,14 @@ TEST(Listening, SaysWhatToDoAboutAnAddressThatThisMachineLacks) {
 }
 
 // Earlier each address of 127.0.0.0/8 was a separate peer, so a local user had 2^24 of them.
-TEST(PeerOf, AllOfLoopbackIsOne) {
+TEST(PeerOf, AllOfLoopbackIsOnePeer) {
   EXPECT_FALSE(peer("127.0.0.1").empty());
   for (const char* other : {"127.0.0.2", "127.255.255.254", "::1", "::ffff:127.9.9.9"})
     EXPECT_EQ(peer(other), peer("127.0.0.1")) << other;
   EXPECT_NE(peer("128.0.0.1"), peer("127.0.0.1"));
 }
 
-TEST(PeerOf, AnIPv4AddressIsTheSameWhereIPv6CarriesIt) {
+TEST(PeerOf, AnIPv4AddressIsTheSameInsideIPv6) {
   EXPECT_EQ(peer("::ffff:192.0.2.7"), peer("192.0.2.7"));
   EXPECT_NE(peer("192.0.2.8"), peer("192.0.2.7"));
   EXPECT_NE(peer("::ffff:192.0.2.8"), peer("::ffff:192.0.2.7"));
@@ -105,14 +105,14 @@ TEST(PeerOf, AnIPv6HostHasItsWholeNetworkButALinkHasManyHosts) {
   EXPECT_NE(peer("::"), peer("::1"));
 }
 
-TEST(NetworkOf, IsWhatOneGuesserMayHaveWhole) {
+TEST(NetworkOf, IsTheLargestNetworkOfOneGuesser) {
   EXPECT_EQ(network_of("10.1.2.3"), "10.1.0.0/16");
   EXPECT_EQ(network_of(peer("::ffff:10.1.9.9")), "10.1.0.0/16");
   EXPECT_EQ(network_of(peer("2001:db8:1:2::3")), "2001:db8:1::/48");
   for (const char* none : {"loopback", "user 0", "fe80::1", "the link", ""}) EXPECT_EQ(network_of(none), "") << none;
 }
 
-TEST(OwnName, IsWhatNobodyElseCanPointHere) {
+TEST(OwnName, IsANameThatNoOtherPartyCanPointHere) {
   const std::vector<std::string> names{"node7", "Node7.Example", ".site.example", ""};
   for (const char* own : {"localhost:9400", "LOCALHOST", "a.localhost", "127.0.0.1:1", "[::1]:9400", "10.1.2.3",
                           "node7", "NODE7:9400", "node7.example.", "x.site.example", "a.b.site.example:80"})
@@ -152,7 +152,7 @@ std::string accepted_peer(const Fd& listener) {
 }
 
 // Earlier all users of a machine were one peer, so one of them could use up another's share.
-TEST(PeerOf, UsersOfThisMachineAreToldApart) {
+TEST(PeerOf, UsersOfThisMachineAreDistinguished) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   for (const char* address : {"127.0.0.1", "::1"}) {
     const auto listener = listen_on({.address = address});
@@ -173,7 +173,7 @@ TEST(PeerOf, UsersOfThisMachineAreToldApart) {
 
 // Earlier a client elsewhere that connected from the port of a service here was taken for the user of that service: it
 // used up the password attempts of Prometheus and ended its connections.
-TEST(PeerOf, AClientElsewhereIsNotWhoListensOnItsPortHere) {
+TEST(PeerOf, ARemoteClientIsNotTheLocalListenerOnItsPort) {
   const auto ports_of = [](const Fd& listener) {
     sockaddr_in6 bound{};
     socklen_t size = sizeof bound;
@@ -200,7 +200,7 @@ TEST(PeerOf, AClientElsewhereIsNotWhoListensOnItsPortHere) {
 }
 
 // The kernel reports root as the owner of a connection that its process has closed.
-TEST(PeerOf, WhoHasClosedAConnectionIsNotRoot) {
+TEST(PeerOf, AClientThatHasClosedIsNotRoot) {
   const auto listener = listen_on({.address = "127.0.0.1"});
   ASSERT_TRUE(listener);
   int pipe_ends[2];

@@ -43,7 +43,7 @@ class Guessed : public ::testing::Test {
 
 // Earlier the peer with the most requests used up the one shared budget: after each restart Prometheus waited for as
 // long as another client guessed.
-TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
+TEST_F(Guessed, AHundredTimesASecondDoesNotDelayTheRightUserAtAnotherAddress) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10))
     EXPECT_NE(users.check("attacker", "ada", guess(), now_), Answer::right);
@@ -51,7 +51,7 @@ TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
 }
 
 // The same for a crowd of addresses that were wrong before, each of them within its own share.
-TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAHundredAddressesDoesNotDelayTheRightUserAtAnotherOne) {
   BasicAuth users = auth();
   const auto wave = [&] {
     for (int peer = 0; peer < 100; ++peer) (void)users.check("attacker " + std::to_string(peer), "ada", guess(), now_);
@@ -62,7 +62,7 @@ TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
 
 // Earlier a host on a link created an address for each guess, and had a peer's share with each.
 TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
-  const auto tries_by = [this](const std::string& network) {
+  const auto attempts_by = [this](const std::string& network) {
     BasicAuth users = auth({{"eve", "cheap"}});
     int tries = 0;
     for (int i = 0; i < 10'000; ++i, now_ += milliseconds(1))
@@ -70,11 +70,11 @@ TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
     return tries;
   };
   for (const char* link : {"fe80:0:0:", "febf:0:0:"}) {
-    EXPECT_LE(tries_by(link), 11 * BasicAuth::kTriesPerSecond) << link;
-    EXPECT_GE(tries_by(link), 9 * BasicAuth::kTriesPerSecond) << link;
+    EXPECT_LE(attempts_by(link), 11 * BasicAuth::kTriesPerSecond) << link;
+    EXPECT_GE(attempts_by(link), 9 * BasicAuth::kTriesPerSecond) << link;
   }
   for (const char* networks : {"2001:db8:0:", "fec0:0:0:", "fe7f:0:0:"})
-    EXPECT_GT(tries_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
+    EXPECT_GT(attempts_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
 }
 
 // Earlier the allowed tries took 0.93 s of each second, in which no client was answered.
@@ -92,7 +92,7 @@ TEST_F(Guessed, ByOneAnEighthOfTheTimeIsTaken) {
   EXPECT_LE(busy_, seconds(60) / 8 + seconds(1));
 }
 
-TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
+TEST_F(Guessed, AUserWithACorrectPasswordIsAnsweredDuringGuessing) {
   BasicAuth users = auth();
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
   for (int i = 0; i < 100; ++i) (void)users.check("prometheus", "ada", guess(), now_);
@@ -102,7 +102,7 @@ TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
 
 // Earlier guesses from all addresses of a network used up the share of others, so Prometheus on another network was
 // refused for as long as they went on.
-TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAWholeNetworkDoesNotDelayTheRightUserOfAnotherOne) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
     (void)users.check("10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250), "ada", guess(), now_);
@@ -110,7 +110,7 @@ TEST_F(Guessed, ByAllAddressesOfANetworkTheRightUserOfAnotherOneGetsInAtOnce) {
   EXPECT_EQ(users.check("10.2.0.1", "ada", "secret", now_), Answer::right);
 }
 
-TEST_F(Guessed, ByAllOfAnIPv6SiteTheRightUserOfAnotherOneGetsInAtOnce) {
+TEST_F(Guessed, ByAWholeIPv6SiteDoesNotDelayTheRightUserOfAnotherOne) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
     (void)users.check(peer("2001:db8:1:" + std::to_string(i % 10'000) + "::1"), "ada", guess(), now_);
@@ -143,7 +143,7 @@ class GuessedWithoutEnd : public Guessed {
 };
 
 // Earlier all clients became unknown again when a certificate was renewed.
-TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
+TEST_F(GuessedWithoutEnd, AUserWithACorrectPasswordIsKnownToTheNextListener) {
   (void)with_known({{"ada", "dear"}, {"bob", "cheap"}}).check("10.2.0.1", "ada", "secret", now_);
   for (const auto& [users, wanted] :
        {std::pair(known_, Answer::right), std::pair(std::shared_ptr<KnownClients>(), Answer::later)}) {
@@ -155,7 +155,7 @@ TEST_F(GuessedWithoutEnd, AUserWhoWasRightIsAnsweredByTheNextListenerAsWell) {
   }
 }
 
-TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
+TEST_F(GuessedWithoutEnd, AFormerPasswordIsRefusedWithAnotherHash) {
   (void)with_known({{"ada", "dear"}}).check("10.2.0.1", "ada", "secret", now_);
   EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "secret", now_), Answer::wrong);
   EXPECT_EQ(with_known({{"ada", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::right);
@@ -163,7 +163,7 @@ TEST_F(GuessedWithoutEnd, AFormerPasswordIsNotTakenWithAnotherHash) {
 }
 
 // Earlier a client whose password was changed on both sides waited for as long as another client guessed.
-TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRight) {
+TEST_F(GuessedWithoutEnd, ANewPasswordIsAcceptedAtOnceFromAKnownPeer) {
   (void)with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "other", now_);
   BasicAuth next = with_known({{"ada", "dear"}});
   guess_on(next);
@@ -171,7 +171,7 @@ TEST_F(GuessedWithoutEnd, AnotherPasswordIsTakenAtOnceFromWhereAnEarlierOneWasRi
   EXPECT_EQ(next.check("10.2.0.1", "ada", "secret", now_), Answer::right);
 }
 
-TEST_F(GuessedWithoutEnd, PeersThatWereRightAreRememberedUpToANumber) {
+TEST_F(GuessedWithoutEnd, PeersWithACorrectPasswordAreRememberedUpToANumber) {
   BasicAuth users = with_known({{"ada", "dear"}});
   for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(1))
     (void)users.check("peer " + std::to_string(i), "ada", "secret", now_);
@@ -190,14 +190,14 @@ TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
 }
 
 // A user who mistyped a password may try again soon, even from the same address as a guessing client.
-TEST_F(Guessed, APeerThatWasWrongGetsInWithinSeconds) {
+TEST_F(Guessed, APeerWithAWrongPasswordIsAnsweredWithinSeconds) {
   BasicAuth users = auth();
   for (int i = 0; i < 100; ++i) (void)users.check("admin", "ada", guess(), now_);
   EXPECT_EQ(users.check("admin", "ada", "secret", now_ + seconds(5)), Answer::right);
 }
 
 // Earlier an unknown name took the time of the first user's hash: the time showed which names exist.
-TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
+TEST_F(Guessed, AnUnknownNameTakesTheSameTimeAsAKnownOne) {
   BasicAuth users = auth({{"ada", "dear"}, {"eve", "cheap"}});
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {
@@ -212,7 +212,7 @@ TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
   EXPECT_EQ(seen.size(), 2U) << "and of some names one, of some another";
 }
 
-TEST_F(Guessed, ByMoreAddressesThanAreRememberedItGoesOn) {
+TEST_F(Guessed, ByMoreAddressesThanAreRememberedServiceContinues) {
   BasicAuth users = auth({{"eve", "cheap"}});
   for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(10))
     EXPECT_EQ(users.check("attacker " + std::to_string(i), "eve", guess(), now_), Answer::wrong);

@@ -24,7 +24,7 @@ class ConnectionsTest : public ::testing::Test {
   int next_ = 0;
 };
 
-TEST_F(ConnectionsTest, OfAPeersTooManyItsOldestGoes) {
+TEST_F(ConnectionsTest, ClosesTheOldestOfAPeerWithTooMany) {
   add("other");
   for (int i = 0; i < 16; ++i) add("greedy");
   EXPECT_THAT(ended_, IsEmpty());
@@ -34,7 +34,7 @@ TEST_F(ConnectionsTest, OfAPeersTooManyItsOldestGoes) {
 }
 
 // On loopback all users are one peer. Earlier a client that only connected ended the response to Prometheus.
-TEST_F(ConnectionsTest, ThoseThatHaveAskedForNothingGoFirst) {
+TEST_F(ConnectionsTest, ClosesConnectionsWithoutARequestFirst) {
   add("here")->asked = true;                 // 0
   for (int i = 0; i < 15; ++i) add("here");  // 1 to 15
   add("here");
@@ -48,7 +48,7 @@ TEST_F(ConnectionsTest, ThoseThatHaveAskedForNothingGoFirst) {
 
 // Earlier the oldest of too many connections was closed, whatever its peer: a new client of a crowd displaced a single
 // client.
-TEST_F(ConnectionsTest, OfTooManyTheOldestOfThePeerThatHasTheMostGoes) {
+TEST_F(ConnectionsTest, ClosesTheOldestOfThePeerWithTheMost) {
   add("alone");                               // 0
   for (int i = 0; i < 15; ++i) add("first");  // 1 to 15
   for (const char* peer : {"second", "third", "fourth"})
@@ -59,23 +59,23 @@ TEST_F(ConnectionsTest, OfTooManyTheOldestOfThePeerThatHasTheMostGoes) {
   EXPECT_THAT(ended_, ElementsAre(16, 32)) << "of those with 16, the one that came first, then the next";
 }
 
-TEST_F(ConnectionsTest, OfManyPeersWithOneEachTheOldestGoes) {
+TEST_F(ConnectionsTest, ClosesTheOldestOfManyPeers) {
   for (int i = 0; i < 66; ++i) add("peer " + std::to_string(i));
   EXPECT_THAT(ended_, ElementsAre(0, 1));
 }
 
-TEST_F(ConnectionsTest, WhatIsGoneMakesRoomAndTheOldAreEndedOnce) {
+TEST_F(ConnectionsTest, RemovedConnectionsMakeRoom) {
   Connections::Connection* const first = add("one");
   for (int i = 0; i < 15; ++i) add("one");
   connections_.remove(first);
   add("one");
   EXPECT_THAT(ended_, IsEmpty());
   now_ += seconds(9);
-  connections_.end_old(now_);
+  connections_.close_expired(now_);
   EXPECT_THAT(ended_, IsEmpty());
   add("two");
   now_ += seconds(1);
-  for (int i = 0; i < 2; ++i) connections_.end_old(now_);
+  for (int i = 0; i < 2; ++i) connections_.close_expired(now_);
   EXPECT_EQ(ended_.size(), 16U) << "but not the new one";
 }
 

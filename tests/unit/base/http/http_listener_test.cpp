@@ -149,7 +149,7 @@ std::string answer_under(const std::string& address, const std::string& host) {
   return rest_of(fd);
 }
 
-TEST(HttpListener, AnswersNoForeignNameUnderAnyAddress) {
+TEST(HttpListener, RefusesForeignHostNamesAtEachAddress) {
   constexpr int kNoNetwork = 77;
   for (const auto& [host, wanted] : {std::pair("evil.example", "421"), std::pair("192.0.2.2:9400", "secret")}) {
     const pid_t child = ::fork();
@@ -185,7 +185,7 @@ pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
 
 // Earlier all of loopback was one peer, whose oldest connection was closed: a flood by any user ended the scrapes of
 // Prometheus.
-TEST(HttpListener, EndsNoConnectionForAnotherUsersFlood) {
+TEST(HttpListener, KeepsConnectionsDuringAnotherUsersFlood) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   const auto server = listener();
   const Fd scraper = connected(server->port());
@@ -218,7 +218,7 @@ TEST(HttpListener, AnswersMetricsAndNothingElse) {
   EXPECT_THAT(second.error().next, HasSubstr("acme.port"));
 }
 
-TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreAskedFor) {
+TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreRequested) {
   const auto own = listener();
   char here[16];
   std::snprintf(here, sizeof here, ":%04X ", own->port());
@@ -231,7 +231,7 @@ TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreAskedFor) {
     EXPECT_EQ(HttpListener::start({.address = none}, [] { return text(""); }).error().code, ErrorCode::invalid);
 }
 
-TEST(HttpListener, EndsWhatIsNoRequestOrIsTooLong) {
+TEST(HttpListener, ClosesInvalidAndOversizedRequests) {
   const auto server = listener();
   EXPECT_THAT(exchange(server->port(), std::string("\0\x16\x03\x01 nonsense\r\n\r\n", 18)), Not(HasSubstr("a 1")));
   EXPECT_THAT(exchange(server->port(), "GET /metrics\r\n\r\nGET"), Not(HasSubstr("still open")));
@@ -245,7 +245,7 @@ TEST(HttpListener, EndsWhatIsNoRequestOrIsTooLong) {
 // Earlier 32 clients that never ended their request blocked the port for any length of time.
 class SlowClients : public ::testing::TestWithParam<int> {};
 
-TEST_P(SlowClients, KeepNobodyFromAnAnswer) {
+TEST_P(SlowClients, DoNotBlockOtherClients) {
   const auto server = listener();
   std::vector<Fd> slow;
   for (int i = 0; i < GetParam(); ++i) {
@@ -277,7 +277,7 @@ TEST(HttpListener, SendsATextWithoutACopy) {
 }
 
 // Earlier a client that sent each byte just in time kept a connection open for any length of time.
-TEST(HttpListener, EndsAClientThatSendsALetterNowAndThen) {
+TEST(HttpListener, EndsAClientThatSendsVerySlowly) {
   const auto server = listener();
   const Fd slow = connected(server->port());
   const auto begin = std::chrono::steady_clock::now();
@@ -305,7 +305,7 @@ class WithFiles : public ::testing::Test {
 };
 
 // Earlier the listener of one certificate closed the socket for the next.
-TEST(HttpListener, LeavesASocketThatItWasGivenToTheNextOne) {
+TEST(HttpListener, LeavesAPassedSocketToTheNextListener) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code, ErrorCode::invalid)
       << "it does not listen";
@@ -324,18 +324,18 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
       {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "no key 'cert_fil'"},
       {"tls_server_config: {}\n", "web.yaml:1:20  tls_server_config", "both cert_file and key_file"},
       {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is not a version"},
-      {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not offered"},
+      {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not supported"},
       {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine", "no key"},
       {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "no key 'rate_limit'"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAnyClientCert}\n",
-       "tls_server_config.client_auth_type", "a certificate that is asked for is verified"},
+       "tls_server_config.client_auth_type", "slipway verifies each certificate that it asks for"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAndVerifyClientCert}\n", "tls_server_config",
        "client_ca_file and client_auth_type go together"},
       {"tls_server_config: {cert: a, key: b, min_version: TLS13, max_version: TLS12}\n", "tls_server_config",
        "max_version is below min_version"},
       {"basic_auth_users:\n  a: secret\n", "web.yaml:2:6  basic_auth_users.a", "bcrypt"},
       {"basic_auth_users: {}\n", "web.yaml:1:19", "1 to 256 users"},
-      {"basic_auth_users: 3\n", "web.yaml:1:19", "a map is expected"},
+      {"basic_auth_users: 3\n", "web.yaml:1:19", "expected a map"},
       {"a: [\n", "web.yaml:2:1", ""},
   };
   for (const auto& [text, where, what] : mistakes) {
@@ -370,7 +370,7 @@ TEST_F(WebConfigFile, IsReadWithinLimits) {
 }
 
 // Earlier the state of the files was taken after they had been read: a change in between was never noticed.
-TEST_F(WebConfigFile, IsAnotherOneWhenItChangedAfterItWasRead) {
+TEST_F(WebConfigFile, IsOutdatedWhenItChangedAfterItWasRead) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto read = read_web_config(config(text));
   ASSERT_TRUE(read) << to_text(read.error());
@@ -385,7 +385,7 @@ TEST_F(WebConfigFile, IsAnotherOneWhenItChangedAfterItWasRead) {
 }
 
 // Earlier the file was looked up on the machine that the service ran on.
-TEST_F(WebConfigFile, IsOneOfTheRoot) {
+TEST_F(WebConfigFile, IsReadInsideTheRoot) {
   folder_.file("root/etc/web.yaml",
                "tls_server_config: {cert_file: cert.pem, key_file: /etc/key.pem, client_ca_file: link.pem, "
                "client_auth_type: VerifyClientCertIfGiven}\n");
@@ -406,7 +406,7 @@ TEST_F(WebConfigFile, IsOneOfTheRoot) {
 }
 
 // Earlier a key that every user of the machine could read was used.
-TEST_F(WebConfigFile, WithAPrivateKeyThatEverybodyMayReadIsRefused) {
+TEST_F(WebConfigFile, WithAPrivateKeyThatAllUsersMayReadIsRefused) {
   folder_.file("cert.pem", "a certificate");
   folder_.file("key.pem", "a key");
   const std::string inside = "tls_server_config: {cert: a, key: b}\n";
@@ -460,7 +460,7 @@ TEST_F(WebConfigFile, AsksForAUserAndAPassword) {
 }
 
 // Earlier guessing clients blocked the user with the right password from the renewal of a certificate on.
-TEST_F(WebConfigFile, ThatIsReadAnewKeepsWhoWasRight) {
+TEST_F(WebConfigFile, ThatIsReadAgainKeepsKnownClients) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto known = std::make_shared<KnownClients>();
   const auto ask = [](const HttpListener& server, const std::string& user_and_password) {
@@ -537,7 +537,7 @@ long sleeps_of_other_threads() {
 }
 
 // Earlier its thread woke up four times a second, even without clients.
-TEST(HttpListener, SleepsWhileNobodyIsConnected) {
+TEST(HttpListener, SleepsWhileNoClientIsConnected) {
   const auto here = listener();
   EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n"));
   bool slept = false;

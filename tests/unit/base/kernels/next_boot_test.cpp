@@ -47,7 +47,7 @@ TEST(GrubMenu, OfEndlessSubmenusIsReadNoDeeperThanMenusAre) {
   EXPECT_EQ(parse_grub_menu(text).entries.size(), 1U);
 }
 
-TEST_F(NextBootTest, IsTheNewestKernelWhereNoBootLoaderIsThere) {
+TEST_F(NextBootTest, IsTheNewestKernelWithoutABootLoader) {
   EXPECT_EQ(next(), "6.1.0-56-amd64");
   EXPECT_THAT(how(), HasSubstr("the newest"));
 }
@@ -72,7 +72,7 @@ TEST_F(NextBootTest, IsGrubsDefaultByIndexTitleAndId) {
   }
 }
 
-TEST_F(NextBootTest, IsWhatGrubenvSaved) {
+TEST_F(NextBootTest, IsTheSavedEntryOfGrubenv) {
   host.file("/boot/grub/grub.cfg", grub_cfg("${saved_entry}"));
   EXPECT_EQ(next(), "6.1.0-56-amd64") << "nothing is saved";
   const std::string saved = "# GRUB Environment Block\nsaved_entry=gnulinux-advanced-1>gnulinux-6.1.0-50-amd64\n";
@@ -83,7 +83,7 @@ TEST_F(NextBootTest, IsWhatGrubenvSaved) {
   EXPECT_EQ(next(), "6.1.0-56-amd64") << "once";
 }
 
-TEST_F(NextBootTest, CannotBeToldOfAMenuThatNamesNoKernel) {
+TEST_F(NextBootTest, IsUnknownForAMenuWithoutAKernel) {
   for (const std::string& fallback : {std::string("2"), std::string("7"), std::string("no such")}) {
     host.file("/boot/grub/grub.cfg", grub_cfg(fallback));
     EXPECT_EQ(next(), "") << fallback;
@@ -94,7 +94,7 @@ TEST_F(NextBootTest, CannotBeToldOfAMenuThatNamesNoKernel) {
   EXPECT_THAT(how(), HasSubstr("blscfg"));
 }
 
-TEST_F(NextBootTest, CannotBeToldByWhoMayNotReadTheMenu) {
+TEST_F(NextBootTest, IsUnknownToAUserWhoMayNotReadTheMenu) {
   host.file("/boot/grub/grub.cfg", grub_cfg("1>1"));
   const auto ordinary = slipway::testing::FailingHost(host).fail_at("/boot/grub/grub.cfg",
                                                                     {ErrorCode::denied, "not for you", {}, {}, {}});
@@ -125,7 +125,7 @@ TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
 }
 
 // Earlier a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
-TEST_F(NextBootTest, OfHostileEntriesIsSoonOver) {
+TEST_F(NextBootTest, OfHostileEntriesIsFoundQuickly) {
   for (int i = 0; i < 1000; ++i)
     host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");
   host.file("/boot/loader/loader.conf", "default *\n");

@@ -16,13 +16,13 @@ using ::testing::Pair;
 
 LogEvent warning() { return {LogLevel::warning, "mig", "apply", 7, "GPU 3 is busy", {}, {}}; }
 
-TEST(JournalEntry, HasAFieldALine) {
+TEST(JournalEntry, HasOneFieldPerLine) {
   EXPECT_EQ(journal_entry(warning()),
             "MESSAGE=mig: GPU 3 is busy\nPRIORITY=4\nSYSLOG_IDENTIFIER=slipway\nSLIPWAY_COMPONENT=mig\n"
             "SLIPWAY_PHASE=apply\nSLIPWAY_GENERATION=7\n");
 }
 
-TEST(JournalEntry, LeavesOutWhatIsNotKnown) {
+TEST(JournalEntry, LeavesOutUnknownFields) {
   EXPECT_THAT(fields_of(journal_entry({LogLevel::info, {}, {}, {}, "here", {}, {}})),
               ElementsAre(Pair("MESSAGE", "here"), Pair("PRIORITY", "6"), Pair("SYSLOG_IDENTIFIER", "slipway")));
 }
@@ -35,7 +35,7 @@ TEST(JournalEntry, HasTheLengthOfAValueWithLineEnds) {
 }
 
 // A line "PRIORITY=0" inside a message is not a field.
-TEST(JournalEntry, TakesNoFieldsFromAMessage) {
+TEST(JournalEntry, GetsNoFieldsFromAMessage) {
   LogEvent event = warning();
   event.message = "x\nPRIORITY=0\n\x1b[2J";
   const auto fields = fields_of(journal_entry(event));
@@ -50,7 +50,7 @@ TEST(SystemdJournal, GetsAnEntryAsOneDatagram) {
   EXPECT_EQ(socket.entry(), "");
 }
 
-TEST(SystemdJournal, SaysWhenItGotNothing) {
+TEST(SystemdJournal, ReportsALostEntry) {
   const slipway::testing::TempDir folder;
   EXPECT_FALSE(SystemdJournal(folder.at("nobody").string()).send(warning()));
   EXPECT_FALSE(SystemdJournal("/" + std::string(200, 'x')).send(warning())) << "longer than a socket's path";

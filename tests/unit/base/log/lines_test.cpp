@@ -31,7 +31,7 @@ TEST(PrintableText, IsOneLineThatMovesNoCursor) {
   EXPECT_EQ(printable("a\n\x1b", true), "a\n\\x1b");
 }
 
-TEST(PrintableText, KeepsCharactersAndEscapesBytesThatAreNone) {
+TEST(PrintableText, KeepsCharactersAndEscapesInvalidBytes) {
   EXPECT_EQ(printable("größer … 日本 🙂"), "größer … 日本 🙂");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "an overlong slash";
@@ -59,13 +59,13 @@ TEST(JsonLine, HasTimeLevelComponentPhaseGenerationAndMessage) {
             R"("message":"busy"})");
 }
 
-TEST(JsonLine, LeavesOutWhatIsNotKnown) {
+TEST(JsonLine, LeavesOutUnknownFields) {
   LogEvent bare;
   bare.message = "here";
   EXPECT_EQ(json_line(bare, kTime), R"({"time":"2026-01-01T00:00:00.042Z","level":"info","message":"here"})");
 }
 
-TEST(JsonLine, IsAsciiWhateverTheMessageHolds) {
+TEST(JsonLine, IsAsciiForAnyMessage) {
   const std::string line = json_line(event(LogLevel::debug, "a\nb\x1b[0m\x7f\xc2\x9b\xff…"), kTime);
   EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c < 0x7F; })) << line;
   EXPECT_EQ(Json::parse(line)["message"], "a\nb\x1b[0m\x7f\xc2\x9b\xef\xbf\xbd…");

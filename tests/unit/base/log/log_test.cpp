@@ -80,7 +80,7 @@ class LogTest : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(LogTest, LeavesOutWhatIsBelowItsLevel) {
+TEST_F(LogTest, SkipsEventsBelowItsLevel) {
   const std::vector<LogEvent> all{of_mig(LogLevel::debug, "a"), of_mig(LogLevel::info, "b"),
                                   of_mig(LogLevel::warning, "c"), of_mig(LogLevel::error, "d")};
   const LogPlace place{.journal_stream = nullptr};
@@ -105,13 +105,13 @@ TEST_F(LogTest, WritesALineOfJsonForAnEvent) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-TEST_F(LogTest, FitsLinesForPeopleAndNoOthers) {
+TEST_F(LogTest, WrapsOnlyLinesForUsers) {
   const LogPlace place{.journal_stream = nullptr, .fit = [](const std::string& text) { return "[" + text + "]"; }};
   EXPECT_EQ(written({}, place, {of_mig(LogLevel::info, "x")}), "[mig: x]\n");
   EXPECT_TRUE(written({LogFormat::json, LogLevel::info}, place, {of_mig(LogLevel::info, "x")}).starts_with("{"));
 }
 
-TEST_F(LogTest, HasColourOnATerminalAndNoneWhereItIsNotWanted) {
+TEST_F(LogTest, HasColourOnlyOnATerminal) {
   ::setenv("TERM", "xterm", 1);
   ::unsetenv("NO_COLOR");
   EXPECT_EQ(drawn(of_mig(LogLevel::warning, "busy")), "mig: \x1b[33m\x1b[1mwarning:\x1b[m busy\r\n");
@@ -149,12 +149,12 @@ TEST_F(JournaledLogTest, WritesEntriesWithFieldsAndNothingToStandardError) {
   EXPECT_EQ(fields.at("SLIPWAY_GENERATION"), "7");
 }
 
-TEST_F(JournaledLogTest, WritesLinesWithTheirPriorityWhenNobodyTakesEntries) {
+TEST_F(JournaledLogTest, WritesLinesWithTheirPriorityWithoutAJournal) {
   EXPECT_EQ(written_under_systemd(LogFormat::text, folder_.at("nobody").string(), of_mig(LogLevel::warning, "a\nb")),
             "<4>mig: a\\nb\n");
 }
 
-TEST_F(JournaledLogTest, WritesJsonWhereThatWasAskedFor) {
+TEST_F(JournaledLogTest, WritesJsonWhereThatWasRequested) {
   const JournalSocket socket;
   const std::string text = written_under_systemd(LogFormat::json, socket.path(), of_mig(LogLevel::info, "x"));
   EXPECT_EQ(Json::parse(text)["message"], "x");

@@ -9,7 +9,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(LogSettings, AreTextDownToInfoUnlessSaidOtherwise) {
+TEST(LogSettings, AreTextAndInfoByDefault) {
   EXPECT_EQ(*read_log_settings("", false, nullptr), (LogSettings{LogFormat::text, LogLevel::info}));
   EXPECT_EQ(*read_log_settings("text", false, ""), (LogSettings{LogFormat::text, LogLevel::info}));
   EXPECT_EQ(*read_log_settings("json", false, "error"), (LogSettings{LogFormat::json, LogLevel::error}));
@@ -22,7 +22,7 @@ TEST(LogSettings, HaveTheLevelOfTheVariableAndOfTheOptionBeforeIt) {
   EXPECT_EQ(read_log_settings("", true, "error")->level, LogLevel::debug);
 }
 
-TEST(LogSettings, ThatAreWrongAreNamedWithWhatIsAllowed) {
+TEST(LogSettings, ThatAreInvalidAreNamedWithTheAllowedValues) {
   const auto format = read_log_settings("xml", false, nullptr);
   ASSERT_FALSE(format);
   EXPECT_THAT(to_text(format.error()), AllOf(HasSubstr("--log-format xml"), HasSubstr("text or json")));

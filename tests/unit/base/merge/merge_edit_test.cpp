@@ -52,7 +52,7 @@ TEST(MergeJson, FillsAnEmptyFile) {
 TEST(MergeJson, ABrokenFileIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n  \"a\": 1,\n  \"b\" 2\n}\n", {{"c", 1}}).what, HasSubstr("/etc/file:3:"));
   EXPECT_THAT(refused("json", "[1]", {{"c", 1}}).what, HasSubstr("not an object"));
-  EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
+  EXPECT_THAT(refused("json", "{\"a\": 1, \"a\": 2}", {{"c", 1}}).what, HasSubstr("'a' appears twice"));
   const std::string deep(100000, '[');
   EXPECT_EQ(refused("json", "{\"a\": " + deep, {{"c", 1}}).code, ErrorCode::invalid);
 }
@@ -74,8 +74,8 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
   EXPECT_TRUE(find_json_fault(""));
 }
 
-// Earlier the number was an uncaught exception, and lists and dotted keys crashed slipway.
-TEST(MergeJson, ThatNoProgramCouldReadIsAnErrorWithItsPlace) {
+// Earlier the number caused an uncaught exception, and lists and dotted keys crashed slipway.
+TEST(MergeJson, ThatIsInvalidIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_THAT(refused("json", lists, {{"a", 1}}).what,
@@ -97,10 +97,10 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
   EXPECT_EQ(set_in("toml", text, {{"c", 1}}), text + "c = 1\n");
 }
 
-TEST(MergeJson, AValueOnTheWayIsAConflictThatNamesIt) {
+TEST(MergeJson, AScalarInThePathIsAConflictThatNamesIt) {
   const Error error = refused("json", "{\"a\": {\"b\": 5}}", {{"a", {{"b", {{"c", 1}}}}}});
   EXPECT_EQ(error.code, ErrorCode::conflict);
-  EXPECT_THAT(error.what, HasSubstr("a.b is 5, and a.b.c is to be set below it"));
+  EXPECT_THAT(error.what, HasSubstr("a.b is 5, and a.b.c should be set below it"));
   EXPECT_EQ(refused("json", "{\"a\": {\"b\": 5}}", {{"a", 1}}).code, ErrorCode::conflict);
 }
 
@@ -124,7 +124,7 @@ TEST(MergeToml, SetsKeysWhereTheyStandAndAddsSectionsAtTheEnd) {
   EXPECT_EQ(set_in("toml", kToml, set), expected);
 }
 
-TEST(MergeToml, AddsToTheSectionsThatAreThere) {
+TEST(MergeToml, AddsToTheExistingSections) {
   EXPECT_THAT(set_in("toml", kToml, {{"root", "/x"}}), HasSubstr("version = 2 # schema\nroot = \"/x\"\n\n[plugins]"));
   EXPECT_THAT(set_in("toml", kToml, {{"plugins", {{"k", 1}}}}), HasSubstr("[plugins]\nk = 1\n  [plugins."));
   EXPECT_THAT(set_in("toml", kToml, {{"plugins", {{"io.containerd.grpc.v1.cri", {{"k", true}}}}}}),
@@ -140,7 +140,7 @@ TEST(MergeToml, AddsToInlineAndDottedTablesInTheirOwnWay) {
   EXPECT_EQ(set_in("toml", "[a.b]\nx = 1\n", {{"a", {{"y", 2}}}}), "[a.b]\nx = 1\n\n[a]\ny = 2\n");
 }
 
-// toml++ let the compiler assume that no such letter is at a place for white space.
+// toml++ tells the compiler that such letters never stand in the place of white space, which is wrong.
 TEST(MergeToml, TakesLettersOfAllLanguagesWhereWhiteSpaceMayStand) {
   const std::string text = "a = \"\"\"one\\\n  \u00fc\u042d\"\"\"\n";
   EXPECT_EQ(set_in("toml", text, {{"b", 1}}), text + "b = 1\n");
@@ -154,7 +154,7 @@ TEST(MergeToml, RemovesLinesAndWholeSections) {
             "k = 1\n\n[u]\nc = 3\n");
 }
 
-TEST(MergeToml, WhatItCannotDoIsRefused) {
+TEST(MergeToml, UnsupportedEditsAreRefused) {
   EXPECT_EQ(refused("toml", kToml, {{"proxy", {1}}}).code, ErrorCode::unsupported);
   EXPECT_EQ(refused("toml", "a = 1\n", {{"b", {nullptr}}}).code, ErrorCode::unsupported);
   EXPECT_THAT(refused("toml", "a = 1\nb = \n", {{"c", 1}}).what, HasSubstr("/etc/file:2:"));
@@ -184,7 +184,7 @@ TEST(MergeYaml, HandlesFlowMapsNothingsAndEmptyFiles) {
   EXPECT_EQ(set_in("yaml", "m:\n  only: 1\nb: 2\n", {{"m", {{"only", nullptr}}}}), "m: {}\nb: 2\n");
 }
 
-TEST(MergeYaml, QuotesWhatReadersMightMistake) {
+TEST(MergeYaml, QuotesAmbiguousValues) {
   for (const std::string text : {"yes", "null", "1.5", "0x10", "", "- a", "a: b", "#x", "2001-01-01", "off", "~"}) {
     const std::string bytes = set_in("yaml", "", {{"k", text}});
     EXPECT_THAT(bytes, HasSubstr("k: \"")) << text;
@@ -197,7 +197,7 @@ TEST(MergeYaml, AliasesSeveralDocumentsAndBrokenFilesAreRefused) {
   EXPECT_EQ(refused("yaml", "a: &x {b: 1}\nc: *x\n", {{"c", {{"b", 2}}}}).code, ErrorCode::unsupported);
   EXPECT_EQ(refused("yaml", "a: 1\n---\nb: 2\n", {{"c", 1}}).code, ErrorCode::unsupported);
   EXPECT_THAT(refused("yaml", "a: 1\nb: [1,\n", {{"c", 1}}).what, HasSubstr("/etc/file:3:1"));
-  EXPECT_THAT(refused("yaml", "a: 1\na: 2\n", {{"c", 1}}).what, HasSubstr("'a' is there twice"));
+  EXPECT_THAT(refused("yaml", "a: 1\na: 2\n", {{"c", 1}}).what, HasSubstr("'a' appears twice"));
 }
 
 TEST(MergeBytes, LineEndsAndByteOrderMarkStay) {
@@ -212,12 +212,12 @@ TEST(MergeBytes, LineEndsAndByteOrderMarkStay) {
   EXPECT_EQ(set_in("toml", "a = 1", {{"b", 2}}), "a = 1\nb = 2");
 }
 
-TEST(MergeBytes, WhatHoldsAlreadyChangesNoByte) {
+TEST(MergeBytes, AnExistingValueChangesNoByte) {
   EXPECT_EQ(set_in("toml", "a   =    0x1  # hex\n", {{"a", 1}}), "a   =    0x1  # hex\n");
   EXPECT_EQ(set_in("yaml", "a: 'x'\n", {{"a", "x"}, {"b", nullptr}}), "a: 'x'\n");
 }
 
-TEST(MergeUndo, LeavesAKeyThatNoLongerHoldsOurs) {
+TEST(MergeUndo, LeavesAKeyWithAnotherValue) {
   const Edited edited = edit("toml", "a = 1\nb = 2\n", {{"a", 5}, {"c", 6}});
   std::string touched = edited.bytes;
   touched.replace(touched.find("a = 5"), 5, "a = 7");
@@ -249,7 +249,7 @@ TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
 }
 
 // Earlier the file was parsed again for each record: hours for a file of a megabyte.
-TEST(MergeUndo, ParsesTheFileOnceForAllKeysThatNoLongerHoldOurs) {
+TEST(MergeUndo, ParsesTheFileOnceForAllChangedKeys) {
   Json document;
   for (int i = 0; i < 1000; ++i) document["name-" + std::to_string(i)] = std::string(2000, 'x');
   const std::string bytes = document.dump(1);

@@ -87,7 +87,7 @@ TEST(ExclusiveUse, HoldsEachLockUntilItsEnd) {
   EXPECT_EQ(second.take(host, change({"gpu-0", "gpu-a", "gpu-b", "gpu-c"}))->kind, Outcome::Kind::done);
 }
 
-TEST(ExclusiveUse, RefusesNamesThatAreNone) {
+TEST(ExclusiveUse, RefusesInvalidNames) {
   const FakeHost host;
   for (const char* name : {"", "../x", "a/b", "GPU-1", "root-1-2", "-a", "a b"}) {
     ExclusiveUse use;
@@ -100,7 +100,7 @@ TEST(ExclusiveUse, RefusesNamesThatAreNone) {
   EXPECT_FALSE(use.take(host, Action(Json{{"kind", "custom"}, {"target", "x"}, {"exclusives", 7}})).ok());
 }
 
-TEST(ExclusiveUse, HoldsServicesQuietUntilItsEnd) {
+TEST(ExclusiveUse, KeepsServicesQuiescedUntilItsEnd) {
   const FakeHost host;
   FakeService one(host, "one", "{\"ok\":true,\"quiet\":true}\n");
   FakeService other(host, "other", "{\"ok\":true,\"quiet\":true}\n");
@@ -124,7 +124,7 @@ TEST(ExclusiveUse, WaitsForAServiceThatKeepsTheDriver) {
   EXPECT_EQ(other.take(host, change({"gpu-a"}))->kind, Outcome::Kind::done);
 }
 
-TEST(ExclusiveUse, NeedsNoAnswerOfAServiceThatEnds) {
+TEST(ExclusiveUse, NeedsNoAnswerFromAServiceThatEnds) {
   const FakeHost host;
   const FakeService ends(host, "ends", "");
   std::filesystem::create_directories(host.root_folder() + "/run/slipway/service");
@@ -133,7 +133,7 @@ TEST(ExclusiveUse, NeedsNoAnswerOfAServiceThatEnds) {
   EXPECT_EQ(use.take(host, change({}, true))->kind, Outcome::Kind::done);
 }
 
-TEST(ExclusiveUse, TakesNoNoiseForAnAnswer) {
+TEST(ExclusiveUse, IgnoresInvalidAnswers) {
   for (const char* noise : {"[]\n", "{}\n", "{\"ok\":1}\n", "\n", "{\"ok\":false,\"error\":7}\n"}) {
     const FakeHost host;
     const FakeService noisy(host, "noisy", noise);

@@ -45,7 +45,7 @@ TEST_F(PausedCommands, AreKeptForTheServicesOfThisBootAndForRootAlone) {
   EXPECT_TRUE(recorded().empty());
 }
 
-TEST_F(PausedCommands, AreBoundedAndNothingElseInTheFileCounts) {
+TEST_F(PausedCommands, AreLimitedAndOtherDataIsIgnored) {
   for (int i = 0; i < 70; ++i) ASSERT_TRUE(record_paused_command(root_, command(std::to_string(i))).ok());
   EXPECT_EQ(recorded().size(), 64U);
   EXPECT_EQ(recorded().back(), "69 0");

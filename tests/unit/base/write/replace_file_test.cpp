@@ -79,7 +79,7 @@ TEST_F(ReplaceFile, ReplacesTheFileBehindALinkInsideTheRoot) {
 }
 
 // Earlier another user put a link into such a folder, and root's own file behind it was overwritten.
-TEST_F(ReplaceFile, FollowsNoLinkOfAnotherUserInAFolderOfEverybodys) {
+TEST_F(ReplaceFile, FollowsNoLinkOfAnotherUserInAWorldWritableFolder) {
   folder.file("/victim", "mine");
   folder.link("/w/state", "/victim");
   const std::string link = folder.at("/w/state").string();
@@ -94,7 +94,7 @@ TEST_F(ReplaceFile, FollowsNoLinkOfAnotherUserInAFolderOfEverybodys) {
   EXPECT_EQ(text_of("/victim"), "a");
 }
 
-TEST_F(ReplaceFile, LeavesWhatIsNoFileAsItIs) {
+TEST_F(ReplaceFile, DoesNotReplaceOtherTypesOfFiles) {
   folder.directory("/etc/a");
   const Status done = replace_file(root, "/etc/a", "new");
   ASSERT_FALSE(done.ok());
@@ -104,7 +104,7 @@ TEST_F(ReplaceFile, LeavesWhatIsNoFileAsItIs) {
   EXPECT_EQ(names_in("/etc"), 1U);
 }
 
-TEST_F(ReplaceFile, PutsAFileInThePlaceOfALinkAndOfWhatItsModeWas) {
+TEST_F(ReplaceFile, ReplacesALinkAndItsMode) {
   folder.file("/real", "theirs");
   folder.link("/a", "real");
   for (const bool synced : {true, false}) {
@@ -118,7 +118,7 @@ TEST_F(ReplaceFile, PutsAFileInThePlaceOfALinkAndOfWhatItsModeWas) {
   EXPECT_EQ(info_of("/a").st_mode, S_IFREG | 0644U);
 }
 
-TEST_F(ReplaceFile, LeavesNothingBehindWhereAFileCannotBePut) {
+TEST_F(ReplaceFile, LeavesNothingBehindAfterAFailure) {
   folder.directory("/etc/a/full");
   EXPECT_FALSE(put_file(folder.at("/etc/a").string(), "new").ok());
   EXPECT_EQ(names_in("/etc"), 1U);
@@ -127,7 +127,7 @@ TEST_F(ReplaceFile, LeavesNothingBehindWhereAFileCannotBePut) {
   EXPECT_EQ(done.error().code, ErrorCode::not_found);
 }
 
-TEST_F(ReplaceFile, TakesTheFreshNameFromWhateverHasIt) {
+TEST_F(ReplaceFile, RemovesALeftoverTemporaryFile) {
   folder.file("/theirs", "theirs");
   folder.link("/a.slipway-new", "theirs");
   const auto fill = [](int fd) { return write_all(fd, std::string_view("new"), "a"); };
@@ -138,7 +138,7 @@ TEST_F(ReplaceFile, TakesTheFreshNameFromWhateverHasIt) {
   EXPECT_EQ(names_in("/"), 2U);
 }
 
-TEST_F(ReplaceFile, SetsAttributesOnWhatIsOpenWhereverItsNameLeads) {
+TEST_F(ReplaceFile, SetsAttributesOnTheOpenFile) {
   folder.file("/a", "a");
   folder.file("/b", "b");
   const auto file = root.open_at("/a", O_PATH | O_NOFOLLOW);
@@ -151,7 +151,7 @@ TEST_F(ReplaceFile, SetsAttributesOnWhatIsOpenWhereverItsNameLeads) {
   EXPECT_EQ(read_attributes(root.fd(), "a").count("user.origin"), 0U);
 }
 
-TEST(FolderOf, IsWhatStandsBeforeTheLastName) {
+TEST(FolderOf, IsThePathBeforeTheLastName) {
   EXPECT_EQ(folder_of("/a/b"), "/a");
   EXPECT_EQ(folder_of("a/b"), "a");
   EXPECT_EQ(folder_of("/a"), "/");

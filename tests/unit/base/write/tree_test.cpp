@@ -124,7 +124,7 @@ TEST(RemoveTree, TakesLinksAndNotWhatTheyLeadTo) {
   fs::create_directory_symlink(folder.at("kept"), folder.at("link"));
   EXPECT_TRUE(remove_tree(folder.at("gone").string()));
   EXPECT_TRUE(remove_tree(folder.at("link").string()));
-  EXPECT_TRUE(remove_tree(folder.at("none").string())) << "it is not there";
+  EXPECT_TRUE(remove_tree(folder.at("none").string())) << "it is missing";
   EXPECT_TRUE(remove_tree(folder.at("none/below").string()));
   EXPECT_FALSE(fs::exists(folder.at("gone")) || fs::is_symlink(folder.at("link")));
   EXPECT_TRUE(fs::exists(folder.at("kept/file")));
@@ -139,9 +139,9 @@ TEST(TreeProperty, HoldsForTreesOfAnyForm) {
     folder.file("outside/file", "kept");
     folder.directory("tree");
     std::vector<fs::path> folders{folder.at("tree")};
-    const bool goes_deep = round % 2 == 0;
+    const bool is_deep = round % 2 == 0;
     for (int i = 0; i < 120; ++i) {
-      const fs::path parent = goes_deep ? folders.back() : folders[random() % folders.size()];
+      const fs::path parent = is_deep ? folders.back() : folders[random() % folders.size()];
       const fs::path made = parent / ("n" + std::to_string(i));
       switch (random() % 4) {
         case 0:

@@ -19,7 +19,7 @@ TEST(ToolWords, AreReadAsComponentAndToolOrAsPluginComponentAndTool) {
   EXPECT_THAT(ways[1].rest, ElementsAre("generate", "--output", "x"));
 }
 
-TEST(ToolWords, AreLeftToSlipwayWhenAnOptionIsForIt) {
+TEST(ToolWords, WithOptionsOfSlipwayAreLeftToSlipway) {
   EXPECT_THAT(tool_words({}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd"}), IsEmpty());
   EXPECT_THAT(tool_words({"--help", "labels"}), IsEmpty());
@@ -33,7 +33,7 @@ TEST(ToolWords, AreLeftToSlipwayWhenAnOptionIsForIt) {
   EXPECT_THAT(tool_words({"gfd", "labels", "--log-format=json"}), IsEmpty());
 }
 
-TEST(DirectTools, AreThoseOfTheComponentThatSaysSo) {
+TEST(DirectTools, AreThoseOfTheDeclaringComponent) {
   const std::string both = "component: a\ntools: true\ndirect_tools: true\n---\ncomponent: b\ntools: true\n";
   EXPECT_TRUE(has_direct_tools(both, "a"));
   EXPECT_FALSE(has_direct_tools(both, "b"));
@@ -41,7 +41,7 @@ TEST(DirectTools, AreThoseOfTheComponentThatSaysSo) {
   EXPECT_TRUE(has_direct_tools("direct_tools: true\ncomponent: b", "b"));
 }
 
-TEST(DirectTools, AreNotReadOutOfWhatOnlyLooksLikeThem) {
+TEST(DirectTools, AreNotReadFromSimilarText) {
   EXPECT_FALSE(has_direct_tools("component: a\nspec:\n  direct_tools: true\n", "a"));
   EXPECT_FALSE(has_direct_tools("component: a\ndirect_tools: false\n", "a"));
   EXPECT_FALSE(has_direct_tools("component: ab\ndirect_tools: true\n", "a"));
@@ -57,7 +57,7 @@ TEST(ToolPrograms, AreThoseOfTheComponentAndTheTool) {
   EXPECT_EQ(tool_program(two, "b", "one"), "");
 }
 
-TEST(ToolPrograms, AreNoPathsAndNoProgramsOfOthers) {
+TEST(ToolPrograms, AreNeitherPathsNorForeignPrograms) {
   EXPECT_EQ(tool_program("component: a\ntool_programs: {one: ../slipway-one}\n", "a", "one"), "");
   EXPECT_EQ(tool_program("component: a\ntool_programs: {one: sh}\n", "a", "one"), "");
   EXPECT_EQ(tool_program("component: a\ntool_programs:\n  one: slipway-one\n", "a", "one"), "");

@@ -47,7 +47,7 @@ TEST_F(Reference, LeavesEverythingElseToTheProgramThatKnowsAllCommands) {
     EXPECT_EQ(text(words), std::nullopt);
 }
 
-TEST_F(Reference, WithoutItsFileOrWithAnotherThingInItsPlaceIsNone) {
+TEST_F(Reference, IsEmptyWithoutARegularFile) {
   EXPECT_EQ(text({"completion", "zsh"}), std::nullopt);
   prefix_.file("share/slipway/reference/fish", "");
   EXPECT_EQ(text({"completion", "fish"}), std::nullopt);

@@ -33,7 +33,7 @@ TEST(ServiceWords, LeaveEverythingElseToTheProgramForAllCommands) {
   EXPECT_FALSE(service_words({"apply", "--boot", "gfd"}, nullptr));
 }
 
-TEST(ServiceWords, SayHowItIsLogged) {
+TEST(ServiceWords, SelectTheLogFormat) {
   const auto read = service_words({"service", "gfd", "--boot", "--log-format", "json"}, "warning");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->log, (base::LogSettings{base::LogFormat::json, base::LogLevel::warning}));

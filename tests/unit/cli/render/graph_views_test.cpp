@@ -88,7 +88,7 @@ TEST(GraphText, IsAsciiWhereTheTerminalHasNoOtherCharacters) {
             "R requires the * above it in its column, A is only after it\n");
 }
 
-TEST(GraphText, GoesOnBelowWithTheRailsWhereTheWordsAreLong) {
+TEST(GraphText, ContinuesBelowWithTheRailsWhereTheWordsAreLong) {
   const core::Graph graph = graph_of({{"driver"},
                                       {"fabricmanager", {"driver"}},
                                       {"deviceplugin", {"driver"}, {"fabricmanager"}},
@@ -122,13 +122,13 @@ TEST(GraphText, LeavesTheRailsOutWhereTheyLeaveNoRoomForWords) {
             "    deviceplugin and gfd\n");
 }
 
-TEST(GraphText, OfNothingSaysSo) { EXPECT_EQ(graph_text({}, 80, true), "The spec has no components.\n"); }
+TEST(GraphText, OfNoComponentsSaysSo) { EXPECT_EQ(graph_text({}, 80, true), "The spec has no components.\n"); }
 
 TEST(GraphText, OfComponentsThatDoNotWaitNeedsNoLegend) {
   EXPECT_EQ(graph_text(graph_of({{"a"}, {"b"}}), 80, false), "a  *\nb  *\n");
 }
 
-TEST(GraphText, ExplainsTheMarksThatThereAre) {
+TEST(GraphText, ExplainsTheMarksThatExist) {
   EXPECT_THAT(graph_text(graph_of({{"a"}, {"b", {}, {"a"}}}), 80, true),
               EndsWith("\n\n◇ comes after the ● above it in its column\n"));
   EXPECT_THAT(graph_text(graph_of({{"a"}, {"b", {"a"}}}), 80, true),
@@ -150,7 +150,7 @@ TEST(GraphSvg, HasABoxForEachComponentAndAnArrowForEachThatItWaitsFor) {
   EXPECT_THAT(svg, AllOf(Not(HasSubstr("href")), Not(HasSubstr("<style"))));
 }
 
-TEST(GraphSvg, PutsWhatWaitsToTheRightOfWhatItWaitsFor) {
+TEST(GraphSvg, PutsADependentToTheRight) {
   const std::string svg = graph_svg(graph_of({{"a"}, {"b", {"a"}}, {"c", {"a", "b"}}}));
   const auto left_of = [&svg](const std::string& name) {
     const std::size_t text = svg.find(">" + name + "</text>");

@@ -16,7 +16,7 @@ TEST(Page, HasColoursWhereTheTerminalShowsThem) {
   EXPECT_EQ(page.text(0, true), "driver: \033[31mfailed\033[0m (see below)\n");
 }
 
-TEST(Page, LetsNobodyElseSetColoursOrMoveTheCursor) {
+TEST(Page, EscapesForeignColoursAndCursorMoves) {
   Page page;
   page << "a\033[31mred\x0e"
           "bx\x0f\x11z"
@@ -35,13 +35,13 @@ TEST(Page, BreaksLinesAsIfColoursWereNotThere) {
   EXPECT_THAT(page.text(40, true), HasSubstr("\n      \033[2m# programs find the libraries\033[0m"));
 }
 
-TEST(Page, LetsNobodyElseBeginALineOrTurnTheDirectionOfReading) {
+TEST(Page, EscapesForeignLineEndsAndDirectionMarks) {
   Page page;
   page << std::string("x\nNext") << " \n" << Toned{Tone::bad, "y\nz"} << std::string("\xe2\x80\xae");
   EXPECT_EQ(page.text(0, false), "x\\nNext \ny\\nz\\xe2\\x80\\xae");
 }
 
-TEST(Page, HasTablesWhoseLastCellGoesOnBelowItself) {
+TEST(Page, HasTablesWhoseLastCellContinuesBelowItself) {
   Page page;
   page.table({{{Tone::heading, "COMPONENT"}, {Tone::heading, "AGE"}, {Tone::heading, "STATE"}},
               {{Tone::plain, "cdi"}, {Tone::plain, "3 h"}, {Tone::good, "applied"}},

@@ -32,7 +32,7 @@ std::vector<std::string> texts(const std::vector<core::PlannedItem>& items, bool
   return all;
 }
 
-TEST(LinesOfAPlan, TellManyLinksOfAFolderTogether) {
+TEST(LinesOfAPlan, SummarizeManyLinksOfAFolder) {
   EXPECT_THAT(texts({link("/usr/lib/a"), link("/usr/lib/b"), link("/usr/lib/c")}),
               ElementsAre("link 3 names in /usr/lib: a, b, c"));
   EXPECT_THAT(texts({link("/l/a"), link("/l/b"), link("/l/c"), link("/l/d"), link("/l/e")}),
@@ -41,13 +41,13 @@ TEST(LinesOfAPlan, TellManyLinksOfAFolderTogether) {
               ElementsAre("link 6 names in /l: a, b, c, d and 2 more"));
 }
 
-TEST(LinesOfAPlan, AreOneForEachOfAFewAndWhereEachIsWanted) {
+TEST(LinesOfAPlan, AreSeparateForFewItemsOrOnRequest) {
   EXPECT_THAT(texts({link("/l/a"), link("/l/b")}), ElementsAre("link /l/a -> there", "link /l/b -> there"));
   EXPECT_THAT(texts({link("/l/a"), link("/l/b"), link("/l/c")}, true),
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /l/c -> there"));
 }
 
-TEST(LinesOfAPlan, KeepApartWhatDiffersInFolderReasonOrStanding) {
+TEST(LinesOfAPlan, SeparateDifferentFoldersReasonsAndStates) {
   EXPECT_THAT(texts({link("/l/a"), link("/l/b"), link("/m/c")}),
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /m/c -> there"));
   EXPECT_THAT(texts({link("/l/a", "one"), link("/l/b", "one"), link("/l/c", "two")}),
@@ -58,7 +58,7 @@ TEST(LinesOfAPlan, KeepApartWhatDiffersInFolderReasonOrStanding) {
               ElementsAre("link /l/a -> there", "link /l/b -> there", "link /l/c -> there"));
 }
 
-TEST(LinesOfAPlan, TellModulesAndDeviceNodesTogether) {
+TEST(LinesOfAPlan, SummarizeModulesAndDeviceNodes) {
   EXPECT_THAT(texts({module_named("nvidia"), module_named("nvidia-uvm"), module_named("nvidia-modeset")}),
               ElementsAre("load 3 modules: nvidia, nvidia-uvm, nvidia-modeset"));
   const auto node = [](const std::string& path) {
@@ -69,7 +69,7 @@ TEST(LinesOfAPlan, TellModulesAndDeviceNodesTogether) {
               ElementsAre("create 3 device nodes in /dev: a0, a1, a2"));
 }
 
-TEST(LinesOfAPlan, NeverHideWhatIsSpecialAboutOne) {
+TEST(LinesOfAPlan, KeepSpecialItemsSeparate) {
   core::PlannedItem with_options = module_named("b");
   with_options.check.summary = "load b with x=1";
   EXPECT_THAT(texts({module_named("a"), with_options, module_named("c")}),

@@ -33,7 +33,7 @@ ProgressMeter compiled_to(std::chrono::milliseconds time, std::uint64_t files, s
   return meter;
 }
 
-TEST(ProgressLine, SaysHowMuchHowFastAndHowMuchLonger) {
+TEST(ProgressLine, ReportsAmountRateAndRemainingTime) {
   EXPECT_EQ(unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360).line(100),
             "driver: unpack userspace [########................] 120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
 }
@@ -50,20 +50,20 @@ TEST(ProgressLine, HasTheRateOfTheLastSeconds) {
   EXPECT_THAT(slower.line(100), EndsWith("250.0 of 350.0 MiB  10.0 MiB/s  10 s left"));
 }
 
-TEST(ProgressLine, CountsNoRateForWhatWasThereBefore) {
+TEST(ProgressLine, ExcludesEarlierBytesFromTheRate) {
   EXPECT_THAT(unpacked_to({{100ms, 300}, {1100ms, 310}}, 360).line(100), EndsWith("  10.0 MiB/s  5 s left"));
 }
 
-TEST(ProgressLine, BeginsAnewWithWhatHasToComeAgain) {
+TEST(ProgressLine, BeginsAgainWithARepeatedTransfer) {
   EXPECT_THAT(unpacked_to({{0s, 0}, {1s, 100}, {2s, 50}}, 360).line(100), EndsWith(" 50.0 of 360.0 MiB"));
   EXPECT_THAT(unpacked_to({{0s, 0}, {1s, 100}, {2s, 50}, {3s, 60}}, 360).line(100), HasSubstr("  10.0 MiB/s"));
 }
 
-TEST(ProgressLine, SaysNoTimeWhereNothingMoves) {
+TEST(ProgressLine, HasNoTimeWithoutProgress) {
   EXPECT_THAT(unpacked_to({{0s, 10}, {5s, 10}}, 360).line(100), EndsWith("10.0 of 360.0 MiB  0 B/s"));
 }
 
-TEST(ProgressLine, OfAnUnknownTotalHasWhatIsDoneAndTheRate) {
+TEST(ProgressLine, OfAnUnknownTotalHasTheAmountAndTheRate) {
   EXPECT_EQ(unpacked_to({{0s, 0}, {2s, 120}}, 0).line(100), "driver: unpack userspace  120.0 MiB  60.0 MiB/s");
 }
 
@@ -99,18 +99,18 @@ TEST(ProgressLine, IsNeverWiderThanTheTerminal) {
   }
 }
 
-TEST(ProgressLine, LosesTheBarAndThenTheTimeBeforeWhatIsDone) {
+TEST(ProgressLine, DropsTheBarFirstAndThenTheTime) {
   const ProgressMeter meter = unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360, "unpack 'userspace' (0123456789ab)");
   EXPECT_EQ(meter.line(80), "driver: unpack 'users... [####........] 120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
   EXPECT_EQ(meter.line(70), "driver: unpack 'userspace...  120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
   EXPECT_EQ(meter.line(46), "driver: unpack 'userspa...  120.0 of 360.0 MiB");
 }
 
-TEST(ProgressLine, MovesNoCursorForOthers) {
+TEST(ProgressLine, EscapesControlsInItsText) {
   EXPECT_THAT(unpacked_to({{0s, 1}}, 2, "unpack \x1b[2J\r\n").line(100), Not(HasSubstr("\x1b")));
 }
 
-TEST(ProgressSummary, SaysHowMuchCameInWhatTime) {
+TEST(ProgressSummary, ReportsAmountAndTime) {
   EXPECT_EQ(unpacked_to({{0s, 0}, {1s, 60}, {3500ms, 345}}, 345).summary(),
             "unpacked userspace: 345.0 MiB in 3.5 s, 98.6 MiB/s");
   EXPECT_EQ(unpacked_to({{0s, 0}, {125s, 250}}, 250, "download x").summary(),

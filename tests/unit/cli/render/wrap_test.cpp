@@ -15,7 +15,7 @@ TEST(LinesForPeople, StayWholeWhereTheyFit) {
   EXPECT_EQ(wrapped("\n\n", 40), "\n\n");
 }
 
-TEST(LinesForPeople, GoOnBelowBetweenWordsAndIndented) {
+TEST(LinesForPeople, ContinueBelowBetweenWordsAndIndented) {
   EXPECT_EQ(wrapped("  + create /etc/ld.so.conf.d/x.conf  # programs find the libraries\nnext\n", 40),
             "  + create /etc/ld.so.conf.d/x.conf\n      # programs find the libraries\nnext\n");
 }
@@ -29,7 +29,7 @@ TEST(LinesForPeople, KeepACommandInBackquotesWhole) {
   EXPECT_EQ(wrapped("an odd ` among words that go on behind it", 40), "an odd ` among words that go on behind\n    it");
 }
 
-TEST(TextsThatAreCut, EndBehindACommandAndNotInIt) {
+TEST(TextsThatAreCut, EndAfterACommandAndNotInsideIt) {
   EXPECT_EQ(cut_at_word("one two three", 9), "one two …");
   EXPECT_EQ(cut_at_word("reset it (`slipway pause -- reset 3`), or reboot it", 20),
             "reset it (`slipway pause -- reset 3`), …");
@@ -38,7 +38,7 @@ TEST(TextsThatAreCut, EndBehindACommandAndNotInIt) {
   EXPECT_EQ(cut_at_word("see `" + std::string(3000, 'x') + " " + std::string(3000, 'x') + "` now", 3010), "see …");
 }
 
-TEST(LinesForPeople, BreakALongPathBehindASlash) {
+TEST(LinesForPeople, BreakALongPathAfterASlash) {
   EXPECT_EQ(wrapped("link a -> ../slipway/store/driver/current/userspace/usr/lib/libcuda.so.1", 40),
             "link a ->\n    ../slipway/store/driver/current/\n    userspace/usr/lib/libcuda.so.1");
 }
@@ -48,7 +48,7 @@ TEST(LinesForPeople, KeepTheirGaps) {
             "  pass  driver.installed: driver\n      535.261.03 is installed");
 }
 
-TEST(LinesForPeople, BreakALongKeyBehindADot) {
+TEST(LinesForPeople, BreakALongKeyAfterADot) {
   EXPECT_EQ(wrapped("plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia.runtime_type", 40),
             "plugins.\"io.containerd.grpc.v1.cri\".\n    containerd.runtimes.nvidia.\n    runtime_type");
 }
@@ -63,7 +63,7 @@ TEST(LinesForPeople, CountCharactersAndNotBytes) {
   EXPECT_EQ(wrapped(line, 40), line);
 }
 
-TEST(ColumnsForPeople, AreNoneWhereAProgramReads) {
+TEST(ColumnsForPeople, AreUnlimitedForPrograms) {
   ::unsetenv("SLIPWAY_COLUMNS");
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

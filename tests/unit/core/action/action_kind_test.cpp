@@ -17,13 +17,13 @@ std::vector<std::string> paths_of(const ActionKind& kind, const Action& action, 
   return paths;
 }
 
-TEST(ActionKinds, SayWhatABootLeavesNothingOf) {
+TEST(ActionKinds, SayWhatABootRemoves) {
   EXPECT_TRUE(kernel_module_kind().is_lost_at_boot());
   EXPECT_TRUE(device_node_kind().is_lost_at_boot());
   EXPECT_FALSE(systemd_unit_kind().is_lost_at_boot());
 }
 
-TEST(ActionKinds, SayWhatTheyStartAndFill) {
+TEST(ActionKinds, NameTheirUnitsAndFiles) {
   const Action unit = action::systemd_unit({.name = "x.service", .content = {}});
   EXPECT_EQ(systemd_unit_kind().starts(unit), "x.service");
   EXPECT_EQ(systemd_unit_kind().starts(action::systemd_unit({.name = "x.service", .content = {}, .started = false})),
@@ -53,7 +53,7 @@ TEST(ActionKinds, NameThePathsOfTheirImages) {
 
 using EditTest = ActionTest;
 
-TEST_F(EditTest, AFileHoldsOneWhenNobodyKnowsItsContent) {
+TEST_F(EditTest, AFileWithUnknownContentHoldsAnEdit) {
   const Action action = action::file({.path = "/etc/x", .content = "ours\n"});
   const auto edited = [&](const Image& image) {
     return file_kind().holds_an_edit(action, image, Image{}, *host).value();

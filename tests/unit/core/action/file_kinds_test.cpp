@@ -41,7 +41,7 @@ TEST_F(FileAction, IsUndoneToTheLastByte) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndBringsItBack) {
+TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndRestoresIt) {
   root.put("/etc/modprobe.d/x.conf", "theirs\n", 0600);
   const std::string before = root.listing(kFiles);
   const Action action = desired("ours\n");
@@ -61,7 +61,7 @@ TEST_F(FileAction, KeepsAnEditOfTheUserAndReportsIt) {
   EXPECT_TRUE(*kind(desired("")).drifted(desired(""), context));
 }
 
-TEST_F(FileAction, WithAnEditThatCountsAsItsOwnIsChanged) {
+TEST_F(FileAction, WithAnAcceptedEditIsChanged) {
   apply_and_remember(desired("ours\n"));
   root.put("/etc/modprobe.d/x.conf", "edited\n");
   const Check kept = check(desired("ours\n"));
@@ -76,7 +76,7 @@ TEST_F(FileAction, WithAnEditThatCountsAsItsOwnIsChanged) {
   EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "edited\n");
 }
 
-TEST_F(FileAction, TellsOneLinkInItsPlaceFromAnother) {
+TEST_F(FileAction, DistinguishesForeignLinks) {
   apply_and_remember(desired("ours\n"));
   std::vector<Json> states;
   for (const char* target : {"one", "two"}) {
@@ -88,7 +88,7 @@ TEST_F(FileAction, TellsOneLinkInItsPlaceFromAnother) {
   EXPECT_NE(states[0], states[1]);
 }
 
-TEST_F(FileAction, FollowsItsOwnPlanWhenNobodyEditedTheFile) {
+TEST_F(FileAction, FollowsItsOwnPlanWhenTheFileIsUnedited) {
   apply_and_remember(desired("one\n"));
   EXPECT_EQ(check(desired("two\n")).standing, Standing::change);
   EXPECT_FALSE(*kind(desired("")).drifted(desired("two\n"), context));
@@ -115,7 +115,7 @@ TEST_F(FileAction, ADeletedFileComesBack) {
   EXPECT_EQ(check(desired("ours\n")).standing, Standing::change);
 }
 
-TEST_F(FileAction, ShowsNoDiffOfWhatNotEverybodyMayRead) {
+TEST_F(FileAction, ShowsNoDiffOfRestrictedFiles) {
   EXPECT_EQ(check(desired("password\n", 0600)).diff, "");
   root.put("/etc/modprobe.d/x.conf", "password\n", 0640);
   EXPECT_EQ(check(desired("other\n")).diff, "");
@@ -195,7 +195,7 @@ TEST_F(DirectoryAction, SetsTheModeOfAFolderThatWasThereAndGivesItBack) {
   EXPECT_EQ(root.content("/etc/cdi/users"), "x");
 }
 
-TEST_F(DirectoryAction, TakesALinkToAFolderForOneAndAFileForAConflict) {
+TEST_F(DirectoryAction, AcceptsALinkToAFolderAndRefusesAFile) {
   root.make_folder("/usr/lib");
   ::chmod(root.at("/usr/lib").c_str(), 0755);
   root.link("/lib", "usr/lib");
@@ -206,7 +206,7 @@ TEST_F(DirectoryAction, TakesALinkToAFolderForOneAndAFileForAConflict) {
 
 class SymlinkAction : public ActionTest {};
 
-TEST_F(SymlinkAction, MakesALinkAndTakesItAway) {
+TEST_F(SymlinkAction, MakesALinkAndRemovesIt) {
   const std::string before = root.listing(kFiles);
   const Action action = action::symlink("/usr/lib/libcuda.so.1", "libcuda.so.535");
   apply_and_remember(action);
@@ -217,7 +217,7 @@ TEST_F(SymlinkAction, MakesALinkAndTakesItAway) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(SymlinkAction, NeverOverwritesSomethingThatIsNoLink) {
+TEST_F(SymlinkAction, NeverOverwritesAnotherType) {
   root.put("/usr/lib/libcuda.so.1", "installed by hand");
   const Action action = action::symlink("/usr/lib/libcuda.so.1", "libcuda.so.535");
   EXPECT_EQ(check(action).standing, Standing::conflict);
@@ -239,7 +239,7 @@ TEST_F(SymlinkAction, ChangesAForeignLinkButKeepsAnEditOfItsOwn) {
 
 class RemoveAction : public ActionTest {};
 
-TEST_F(RemoveAction, RemovesAFileAndBringsItBackWithModeAndTime) {
+TEST_F(RemoveAction, RemovesAFileAndRestoresItWithModeAndTime) {
   root.put("/etc/modules-load.d/nouveau.conf", "nouveau\n", 0640);
   const std::string before = root.listing(kFiles);
   const Action action = action::remove("/etc/modules-load.d/nouveau.conf");
@@ -252,7 +252,7 @@ TEST_F(RemoveAction, RemovesAFileAndBringsItBackWithModeAndTime) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(RemoveAction, LeavesWhatSomebodyPutThereSince) {
+TEST_F(RemoveAction, LeavesAFileThatWasAddedLater) {
   root.put("/etc/x", "first");
   const Action action = action::remove("/etc/x");
   apply_and_remember(action);
@@ -284,7 +284,7 @@ TEST_F(ServiceFileAction, IsWrittenByOthersAndGoesWithTheComponent) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(ServiceFileAction, BringsBackWhatWasThereBefore) {
+TEST_F(ServiceFileAction, RestoresWhatWasThereBefore) {
   root.put("/etc/features.d/labels", "somebody's\n", 0600);
   const std::string before = root.listing(kFiles);
   const Action action = action::service_file("/etc/features.d/labels");
@@ -300,7 +300,7 @@ TEST_F(ServiceFileAction, IsNoFolder) {
   EXPECT_EQ(check(action::service_file("/etc/features.d/labels")).standing, Standing::conflict);
 }
 
-TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
+TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsTheKnownOnes) {
   const auto found = action_kind("teleport");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::unsupported);
@@ -308,7 +308,7 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
 }
 
 // Issue 6: an ordinary user's plan of a machine gave every file to that user.
-TEST(FindOwner, OfSomebodyElsesRootIsWhatItsOwnerWouldChoose) {
+TEST(FindOwner, OfAnotherUsersRootIsResolvedInsideIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const test::TempRoot root;
   const test::TempRoot own;

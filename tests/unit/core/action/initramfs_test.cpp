@@ -84,7 +84,7 @@ TEST_F(InitramfsTrigger, MakesEachInitrdInFoldersOfTheBootLoaderSpecification) {
   EXPECT_EQ(root.content("/boot/0123456789abcdef0123456789abcdef/6.2/initrd"), "of another kernel");
 }
 
-TEST_F(InitramfsTrigger, TakesDracutWhereUpdateInitramfsIsThereToo) {
+TEST_F(InitramfsTrigger, PrefersDracutToUpdateInitramfs) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("dracut", kDracut);
   put_tool("update-initramfs", "exec dracut --force /boot/initrd.img-$3 $3\n");
@@ -132,7 +132,7 @@ TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
   EXPECT_THAT(done.why, HasSubstr("no initrd for kernel 6.1"));
 }
 
-TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
+TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastLines) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
   const auto done = Trigger("initramfs:6.1").run(context);

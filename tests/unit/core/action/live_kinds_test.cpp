@@ -85,7 +85,7 @@ TEST_F(DeviceNodeAction, LeavesARightNodeAloneAndReplacesAWrongOne) {
   EXPECT_EQ(root.info("/dev/nvidiactl").st_rdev, makedev(195, 255));
 }
 
-TEST_F(DeviceNodeAction, IsTakenAwayWithItsLink) {
+TEST_F(DeviceNodeAction, IsRemovedWithItsLink) {
   const Image image = live_apply(uvm);
   ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
   ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
@@ -93,7 +93,7 @@ TEST_F(DeviceNodeAction, IsTakenAwayWithItsLink) {
   EXPECT_FALSE(root.has("/dev/char/508:0"));
 }
 
-TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
+TEST_F(DeviceNodeAction, GetsTheRequestedGroupOrKeepsItsOwn) {
   root.put("/etc/group", "root:x:0:\nrender:x:105:\n");
   const Action render =
       action::device_node({.path = "/dev/dri/renderD128", .major = 226, .minor = 128, .mode = 0660, .group = "render"});
@@ -111,7 +111,7 @@ TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
 }
 
 // The group comes from a file in the same plan, through the trigger `sysusers`.
-TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
+TEST_F(DeviceNodeAction, IsPlannedButNotMadeBeforeItsGroupExists) {
   const Action node = action::device_node({.path = "/dev/acme", .major = 1, .minor = 3, .group = "acme"});
   EXPECT_EQ(live_check(node).standing, Standing::change);
   EXPECT_EQ(live_check(node).summary, "create /dev/acme (character device 1:3, 0666)");
@@ -159,7 +159,7 @@ TEST_F(DeviceNodeAction, PathsOutsideDevAreRefused) {
 
 class KernelModuleAction : public LiveActionTest {};
 
-TEST_F(KernelModuleAction, IsSatisfiedWhenTheModuleIsThereAndBootWorkOffline) {
+TEST_F(KernelModuleAction, IsDoneWhenTheModuleIsLoadedAndBootWorkOffline) {
   root.put("/proc/modules", "nvidia_uvm 1540096 0 - Live 0x0000000000000000\n");
   const Action uvm = action::kernel_module("nvidia-uvm", {"uvm_disable_hmm=1"});
   EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);
@@ -218,7 +218,7 @@ TEST_F(LoadedModules, AreRememberedWithWhatIsOnTopOfThem) {
             (Image{{"loaded", true}, {"on_top", {"nvidia_drm", "nvidia_modeset", "nvidia_uvm"}}, {"version", "1"}}));
 }
 
-TEST_F(LoadedModules, WaitForARebootWhileSomebodyUsesOneOfThem) {
+TEST_F(LoadedModules, WaitForARebootWhileOneOfThemIsInUse) {
   module("nvidia_uvm", 3, {});
   const Action action = action::kernel_module("nvidia", {}, "2");
   const auto outcome = kind(action).perform(action, live);
@@ -324,14 +324,14 @@ TEST_F(ExecAction, RunsOnlyWhenTheCheckSaysSo) {
   ASSERT_TRUE(kind(action).restore(action, Image{{"held", true}}, live).ok());
 }
 
-TEST_F(ExecAction, WhatHeldBeforeIsNotUndone) {
+TEST_F(ExecAction, AnEarlierStateIsNotUndone) {
   on = true;
   const Image image = *kind(action).capture(action, live);
   ASSERT_TRUE(kind(action).restore(action, image, live).ok());
   EXPECT_TRUE(on);
 }
 
-TEST_F(ExecAction, AFailureShowsTheProgramsWords) {
+TEST_F(ExecAction, AFailureShowsTheProgramsOutput) {
   works = false;
   const auto done = kind(action).perform(action, live);
   ASSERT_FALSE(done.ok());
@@ -361,7 +361,7 @@ class CustomAction : public LiveActionTest {
   Action action = action::custom({.name = "MIG layout of GPU 3", .data = "new", .inverse = "old"});
 };
 
-TEST_F(CustomAction, AsksAndTellsItsComponent) {
+TEST_F(CustomAction, CallsCheckAndApplyOfItsComponent) {
   EXPECT_EQ(live_check(action).standing, Standing::change);
   const Image image = live_apply(action);
   EXPECT_EQ(live_check(action).standing, Standing::satisfied);
@@ -369,7 +369,7 @@ TEST_F(CustomAction, AsksAndTellsItsComponent) {
   EXPECT_EQ(layout, "old");
 }
 
-TEST_F(CustomAction, HandsWaitingOnAndNamesHoldersWhenItCannotBeUndone) {
+TEST_F(CustomAction, ReportsWaitingAndNamesHoldersWhenItCannotBeUndone) {
   busy = true;
   EXPECT_EQ(kind(action).perform(action, live)->kind, Outcome::Kind::waiting);
   const Status undone = kind(action).restore(action, Image{{"held", false}}, live);
@@ -393,7 +393,7 @@ TEST_F(CustomAction, ThatStaysIsUndoneByAFailedApplyAndNotByARemoval) {
   EXPECT_EQ(layout, "old");
 }
 
-TEST_F(CustomAction, MayShowMoreThanALine) {
+TEST_F(CustomAction, MayShowSeveralLines) {
   const Action drawn = action::custom(
       {.name = "x", .data = "new", .inverse = "old", .irreversible = {}, .summary = "GPU 3: old -> new\n|a|\n === \n"});
   EXPECT_EQ(live_check(drawn).summary, "GPU 3: old -> new");

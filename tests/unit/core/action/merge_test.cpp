@@ -34,7 +34,7 @@ TEST_F(MergeAction, ChangesOnlyItsKeysAndThenHasNothingToDo) {
   EXPECT_EQ(check(runtime).standing, Standing::satisfied);
 }
 
-TEST_F(MergeAction, IsTakenBackByteForByte) {
+TEST_F(MergeAction, IsUndoneByteForByte) {
   root.put(kPath, kFile, 0640);
   const std::string before = root.listing(kFiles);
   apply_and_remember(runtime);
@@ -42,7 +42,7 @@ TEST_F(MergeAction, IsTakenBackByteForByte) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(MergeAction, AFileThatItMadeGoesAgain) {
+TEST_F(MergeAction, AFileThatItCreatedIsRemoved) {
   EXPECT_THAT(check(runtime).summary, HasSubstr("create /etc/containerd/config.toml with grpc.uid"));
   EXPECT_THAT(check(runtime).diff, HasSubstr("+uid = 0"));
   apply_and_remember(runtime);
@@ -51,7 +51,7 @@ TEST_F(MergeAction, AFileThatItMadeGoesAgain) {
   EXPECT_EQ(root.listing(kFiles), "");
 }
 
-TEST_F(MergeAction, AFileThatItMadeStaysWhenOthersPutSomethingIn) {
+TEST_F(MergeAction, AFileThatItCreatedStaysWithForeignKeys) {
   apply_and_remember(runtime);
   root.put(kPath, root.content(kPath) + "theirs = 1\n");
   restore(runtime, context.original);
@@ -59,7 +59,7 @@ TEST_F(MergeAction, AFileThatItMadeStaysWhenOthersPutSomethingIn) {
   EXPECT_THAT(root.content(kPath), ::testing::Not(HasSubstr("nvidia")));
 }
 
-TEST_F(MergeAction, TouchesOnlyKeysThatStillHoldOurs) {
+TEST_F(MergeAction, TouchesOnlyUnchangedKeys) {
   root.put(kPath, kFile);
   apply_and_remember(runtime);
   std::string edited = root.content(kPath);
@@ -87,7 +87,7 @@ TEST_F(MergeAction, AKeyThatAUserChangedIsKeptAndTheOthersAreSet) {
   EXPECT_EQ(check(more).standing, Standing::drift_kept);  // still distinguished from slipway's content
 }
 
-TEST_F(MergeAction, AKeyWhoseEditCountsAsItsOwnIsSetAndTakenAway) {
+TEST_F(MergeAction, AKeyWithAnAcceptedEditIsSetAndRemoved) {
   const Action one = desired({{"version", 3}});
   root.put(kPath, kFile);
   const std::string before = root.listing(kFiles);

@@ -11,11 +11,11 @@ std::string removal_of(const Action& action) {
   return kind ? (*kind)->removal(action) : kind.error().what;
 }
 
-TEST(TakingAThingAway, IsSaidInWordsThatSayWhatHappensToIt) {
+TEST(TakingAThingAway, IsDescribedByItsEffect) {
   EXPECT_EQ(removal_of(action::file({.path = "/etc/x", .content = ""})), "remove /etc/x");
   EXPECT_EQ(removal_of(action::symlink("/usr/bin/x", "y")), "remove /usr/bin/x");
   EXPECT_EQ(removal_of(action::merge({.path = "/etc/c.toml", .format = "toml", .set = Json::object()})),
-            "take slipway's keys out of /etc/c.toml");
+            "remove slipway's keys from /etc/c.toml");
   EXPECT_EQ(removal_of(action::unpack({.name = "driver", .layers = {}})), "drop what was unpacked for driver");
   EXPECT_EQ(removal_of(action::kernel_module("nvidia")), "unload nvidia");
   EXPECT_EQ(removal_of(action::remove("/etc/old")), "bring back /etc/old");

@@ -108,7 +108,7 @@ TEST_F(SystemdUnitAction, LinksOfAnEarlierActionAreGivenUp) {
   EXPECT_EQ(root.listing(kFiles), "");
 }
 
-TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
+TEST_F(SystemdUnitAction, DisablesUnitsThatShouldNotBeEnabled) {
   root.put("/usr/lib/systemd/system/x.service", kContent);
   root.link(kUnitFolder + "multi-user.target.wants/x.service", "/usr/lib/systemd/system/x.service");
   const std::string before = root.listing(kFiles);
@@ -120,7 +120,7 @@ TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatSaysHowToUnmaskIt) {
+TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatExplainsHowToUnmaskIt) {
   root.link(kUnitFolder + "slipway-boot.service", "/dev/null");
   const Check found = check(desired);
   EXPECT_EQ(found.standing, Standing::conflict);
@@ -194,7 +194,7 @@ TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
   EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl restart slipway-boot.service"));
 }
 
-TEST_F(LiveUnitAction, AUnitThatDiesIsAnErrorWithItsLastWords) {
+TEST_F(LiveUnitAction, AUnitThatDiesIsAnErrorWithItsLastLines) {
   machine.dies = {"slipway-boot.service"};
   ASSERT_TRUE(kind(desired).stage(desired, live).ok());
   const auto done = kind(desired).perform(desired, live);
@@ -226,7 +226,7 @@ TEST_F(LiveUnitAction, AOneshotThatRanThroughCountsAsStarted) {
   EXPECT_EQ(standing(desired), Standing::satisfied);
 }
 
-TEST_F(LiveUnitAction, WhatSystemdHasNotReadYetIsAChange) {
+TEST_F(LiveUnitAction, AnUnreadUnitFileIsAChange) {
   live_apply(desired);
   machine.units["slipway-boot.service"].needs_reload = true;
   EXPECT_EQ(standing(desired), Standing::change);
@@ -254,7 +254,7 @@ TEST_F(UnitTrigger, LeavesAUnitThatDoesNotRunAlone) {
   EXPECT_TRUE(machine.calls.empty());
 }
 
-TEST_F(UnitTrigger, AUnitThatDoesNotComeBackIsAnErrorWithItsLastWords) {
+TEST_F(UnitTrigger, AUnitThatDoesNotComeBackIsAnErrorWithItsLastLines) {
   machine.dies = {"containerd.service"};
   const auto done = Trigger("restart:containerd.service").run(live);
   ASSERT_FALSE(done.ok());

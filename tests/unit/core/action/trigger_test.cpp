@@ -59,7 +59,7 @@ TEST_F(TriggerTest, NamesAreChecked) {
   EXPECT_FALSE(Trigger("depmod:-a").run(context).ok());
 }
 
-TEST_F(TriggerTest, SaysItselfWhenItRunsAndWhomItInterrupts) {
+TEST_F(TriggerTest, AnnouncesItselfAndTheInterruptedUnits) {
   for (const std::string text : {"sysusers", "udev:drm", "ldconfig", "depmod:6.1", "initramfs:6.1", "daemon-reload",
                                  "restart:a.service", "reload:a.service", "reboot", "depmod:-a"})
     EXPECT_EQ(Trigger(text).text(), text);
@@ -72,7 +72,7 @@ TEST_F(TriggerTest, SaysItselfWhenItRunsAndWhomItInterrupts) {
   EXPECT_EQ(Trigger("restart:a.service"), Trigger(Trigger::Kind::restart, "a.service"));
 }
 
-TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
+TEST_F(TriggerTest, InAnEmptyRootIsSkippedWithAReason) {
   EXPECT_THAT(run("ldconfig").why, HasSubstr("no /etc"));
   EXPECT_THAT(run("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
   EXPECT_THAT(run("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
@@ -109,7 +109,7 @@ TEST_F(TriggerTest, OfAForeignRootAreRefusedWhereItsOwnToolsWouldHaveToRun) {
   EXPECT_TRUE(Trigger("restart:x.service").foresee(*host).ok());
 }
 
-TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillRunThem) {
+TEST_F(TriggerTest, ArePredictedWithTheirProgram) {
   EXPECT_EQ(Trigger("depmod:6.1").foresee(*host).value().tool, "depmod of this machine");
   EXPECT_EQ(Trigger("ldconfig").foresee(*host).value().tool, "ldconfig of this machine");
   root.put("/usr/sbin/depmod", "", 0755);
@@ -122,7 +122,7 @@ TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillRunThem) {
   EXPECT_FALSE(Trigger("depmod:-a").foresee(*host).ok());
 }
 
-TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramRunsAreForeseenByWhetherThatRunsHere) {
+TEST_F(TriggerTest, OfTheRootsOwnProgramsAreCheckedBeforehand) {
   root.put("/usr/sbin/update-initramfs", "", 0755);
   root.put("/boot/initrd.img-6.1", "old");
   const auto foreseen = Trigger("initramfs:6.1").foresee(*host);
@@ -136,7 +136,7 @@ TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramRunsAreForeseenByWhetherThatRunsHe
   }
 }
 
-TEST(Trigger, OfALiveMachineWithoutTheProgramIsRefusedWhenItIsForeseen) {
+TEST(Trigger, OfALiveMachineWithoutTheProgramIsRefusedBeforehand) {
   const TempRoot root;
   const auto host = *open_host({.root = root.folder(), .live = true});
   const auto depmod = Trigger("depmod:6.1").foresee(*host);
@@ -206,7 +206,7 @@ TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
   EXPECT_EQ(root.info("/opt/lib").st_mtim.tv_sec, kEpoch);
 }
 
-TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
+TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsOutput) {
   root.put("/etc/ld.so.conf", "/opt/lib\n");
   root.make_folder("/etc/ld.so.cache");
   const auto done = Trigger("ldconfig").run(context);

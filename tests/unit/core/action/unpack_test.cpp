@@ -52,7 +52,7 @@ TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current/userspace")), "../" + folder);
 }
 
-TEST_F(UnpackAction, NothingIsVisibleBeforePerformAndUnstageLeavesNoTrace) {
+TEST_F(UnpackAction, IsInvisibleBeforePerformAndUnstageLeavesNoTrace) {
   const std::string before = root.listing(TempRoot::Times::files);
   const Image image = *kind(desired()).capture(desired(), context);
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
@@ -71,7 +71,7 @@ TEST_F(UnpackAction, IsRemovedWithoutATrace) {
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
-TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
+TEST_F(UnpackAction, ANewVersionReusesExistingLayersAndIsRevertedByOneLink) {
   apply_and_remember(desired());
   const std::string before = std::filesystem::read_symlink(root.at(kStore + "/current"));
   const Action update = action::unpack({.name = "driver", .layers = {plain(newer), build(source)}});
@@ -82,7 +82,7 @@ TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
   restore(update, image);
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current")), before);
   EXPECT_EQ(check(desired()).standing, Standing::satisfied);
-  EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that are there already");
+  EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that already exist");
 }
 
 TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
@@ -107,7 +107,7 @@ TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
   EXPECT_TRUE(drop_unused_layers(fs, "driver").ok());
 }
 
-TEST_F(UnpackAction, AStageThatACrashCutOffIsDoneAfresh) {
+TEST_F(UnpackAction, AStageThatACrashInterruptedIsRepeated) {
   ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
   root.put(kStore + "/.staging-sha256-" + base::digest_hex(userspace) + "/half", "written");
   apply(desired());
@@ -170,7 +170,7 @@ TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNam
 
 // Earlier a package with a patched source, of the same driver version, was rejected because of the old source's
 // failure.
-TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
+TEST_F(UnpackAction, AFailedBuildDoesNotAffectAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
   stager.failed_layer = layer_key(desired().value("layers")[1]);
   const Action mended = action::unpack({.name = "driver", .layers = {plain(userspace), build(newer)}});
@@ -224,7 +224,7 @@ TEST(Store, ABuildsFolderDependsOnItsSource) {
   EXPECT_EQ(layer_key(layer), base::digest_of("b"));
 }
 
-TEST(TreeList, IsTheSameForEqualTreesAndTellsTypesApart) {
+TEST(TreeList, IsTheSameForEqualTreesAndReportsTypesApart) {
   TempRoot one;
   one.put("/b", "x");
   one.link("/a", "b");

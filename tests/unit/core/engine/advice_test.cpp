@@ -32,16 +32,16 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
             "reset it (`slipway pause --root r -- nvidia-smi -r -i 3`)");
 }
 
-TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
+TEST(Advice, LeavesCommandsAloneThatNeedNoRootOption) {
   for (const std::string text :
        {"`slipway driver build` makes one", "`slipway plugin list`", "`slipway apply --root /other`", "slipway apply"})
     EXPECT_EQ(advised(text, on("/srv/rootfs")), text);
 }
 
 TEST(Advice, AgainstKeptEditsNamesTheirPaths) {
-  EXPECT_EQ(ways_out({"/etc/a"}),
+  EXPECT_EQ(edit_remedies({"/etc/a"}),
             "`slipway apply --replace-edits=/etc/a` replaces it, `slipway accept /etc/a` makes it the new state");
-  EXPECT_EQ(advised(ways_out({"/etc/a", "/etc/b c"}), on("r")),
+  EXPECT_EQ(advised(edit_remedies({"/etc/a", "/etc/b c"}), on("r")),
             "`slipway apply --root r --replace-edits=/etc/a --replace-edits='/etc/b c'` replaces them, "
             "`slipway accept --root r /etc/a '/etc/b c'` makes them the new state");
 }
@@ -75,7 +75,7 @@ TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   EXPECT_EQ(advised("`slipway plan --live`", options), "`slipway plan --root /host --live`") << "not twice";
 }
 
-TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
+TEST(Advice, ForAnImageThatIsTheRootHasNoOptionThatPauseLacks) {
   SessionOptions options = on("/");
   options.live = false;
   EXPECT_EQ(advised("`slipway apply`, `slipway pause -- true`", options),
@@ -85,13 +85,13 @@ TEST(Advice, AboutAnImageThatIsTheRootPausesWithoutAnOptionThatPauseLacks) {
 // Earlier `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
-  EXPECT_EQ(what_and_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
-  EXPECT_EQ(what_and_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
+  EXPECT_EQ(text_with_file(error), "/etc/a.toml:3:5: it is not TOML: a key");
+  EXPECT_EQ(text_with_file({ErrorCode::invalid, "cannot read /etc/a.toml", "/etc/a.toml", {}, {}}),
             "cannot read /etc/a.toml");
-  EXPECT_EQ(what_and_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
+  EXPECT_EQ(text_with_file({ErrorCode::invalid, "no package", "spec.components.driver.source", {}, {}}), "no package");
 }
 
-TEST(Advice, GivenTwiceIsGivenOnce) {
+TEST(Advice, IsNotRepeated) {
   const std::string once = advised("`slipway apply`", on("r"));
   EXPECT_EQ(advised(once, on("r")), once);
 }

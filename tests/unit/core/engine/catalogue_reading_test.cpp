@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 const Catalogue kRegistry{.source = "oci://registry:5000/nvidia/driver", .entries = {}};
 
-TEST(CatalogueReading, BeginsWithTheLockAndThenReadsAllThatIsThere) {
+TEST(CatalogueReading, ReadsTheLockFirstAndThenEverythingElse) {
   CatalogueReading reading;
   EXPECT_EQ(reading.part(), Part::lock);
   EXPECT_TRUE(reading.widen({.code = ErrorCode::needs_catalogue}));
@@ -37,7 +37,7 @@ TEST(CatalogueReading, EndsWhenAPluginAsksForWhatItHas) {
   EXPECT_FALSE(reading.widen(needs_tags(kRegistry, {})));
 }
 
-TEST(CatalogueReading, EndsForAPluginThatNeverHasEnough) {
+TEST(CatalogueReading, EndsForAPluginThatKeepsAsking) {
   CatalogueReading reading;
   int rounds = 0;
   while (reading.widen(needs_tags(kRegistry, {std::to_string(rounds)})) && rounds < 100'000) ++rounds;

@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const CauseEntry& entry) {
 }
 
 // Earlier a lost GPU gave ten entries with five remedies, the first of which was `slipway apply`.
-TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
+TEST(Causes, OfALostGpuMakeOneEntryThatBeginsWithItsHealth) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
   add(all, {kFail, "cdi.lost", "GPU 3 is lost", "reset or reboot", "gpu/0000:5d:00.0/lost"});
@@ -39,7 +39,7 @@ TEST(Causes, OfALostGpuAreOneEntryThatBeginsWithItsHealth) {
 }
 
 // Earlier, after exit 4, a modprobe and an apply were advised, followed by the pending reboot.
-TEST(Causes, OfAComponentThatAwaitsARebootBeginWithIt) {
+TEST(Causes, OfAComponentThatAwaitsARebootBeginWithTheReboot) {
   All all;
   add(all, {kFail, "driver.loaded", "no driver is loaded", "run `modprobe nvidia`"});
   add(all, {kFail, "driver.links", "a link is missing", "run `slipway apply`"});
@@ -53,7 +53,7 @@ TEST(Causes, OfAComponentThatAwaitsARebootBeginWithIt) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
-TEST(Causes, OfALostGpuWithoutAJudgeBeginWithWhatSaysThatItIsLost) {
+TEST(Causes, OfALostGpuWithoutAHealthFindingBeginWithTheLoss) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
   add(all, {kWarning, "cdi.lost", "GPU 3 is lost", "reset or reboot", "gpu/0000:5d:00.0/lost"});
@@ -63,7 +63,7 @@ TEST(Causes, OfALostGpuWithoutAJudgeBeginWithWhatSaysThatItIsLost) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
-TEST(Causes, OfAFileThatCannotBeReadAreOneEntry) {
+TEST(Causes, OfAnUnreadableFileMakeOneEntry) {
   All all;
   add(all, {kFail, "runtime.containerd", "it is not TOML: no value (/etc/containerd/config.toml:11:5)", "correct it"});
   add(all, {kFail, "runtime.owned", "/etc/containerd/config.toml:11:5: this is not a valid TOML", "`slipway plan`"});
@@ -77,7 +77,7 @@ TEST(Causes, OfAFileThatCannotBeReadAreOneEntry) {
 }
 
 // Earlier XID 79, a lost GPU and XID 48 got the remedy of the last one.
-TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
+TEST(Causes, OfEachGpuMakeASeparateEntry) {
   All all;
   add(all, {kFail, "deviceplugin.health", "XID 48", "reset", "gpu/0000:18:00.0"});
   add(all, {kFail, "deviceplugin.health", "lost", "power off", "gpu/0000:5d:00.0"});
@@ -92,7 +92,7 @@ TEST(Causes, OfEachGpuAreAnEntryOfTheirOwn) {
 }
 
 // Earlier "leads to dcgm.service" was below one of three bad GPUs, although the service reported all of them.
-TEST(Causes, OfWhatAServiceReportsOfSeveralGpusAreAllOfThem) {
+TEST(Causes, OfAReportAboutSeveralGpusAreAllOfThem) {
   All all;
   add(all, {kFail, "dcgm.health", "GPU 0: XID 48", "reset", "gpu/0000:18:00.0"});
   add(all, {kFail, "dcgm.health", "GPU 3: XID 79", "power off", "gpu/0000:5d:00.0"});
@@ -141,7 +141,7 @@ TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
 }
 
 // verify: the last apply failed because a package was missing; earlier the first entry advised the same apply again.
-TEST(Causes, OfTheLastApplysFailureAreWhatThatApplyWouldHaveCured) {
+TEST(Causes, OfAFailedApplyLeadTheFindingsThatItWouldHaveFixed) {
   All all;
   add(all, {kWarning, "driver.apply", "the last apply left it failed: no package", "build a package"});
   add(all, {kFail, "driver.installed", "driver 535 is for kernel 6.1.0-50", "run `slipway apply --kernel 6.1.0-56`"});
@@ -152,7 +152,7 @@ TEST(Causes, OfTheLastApplysFailureAreWhatThatApplyWouldHaveCured) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
-TEST(Causes, OfWhatWaitsAreTheComponentsOwnFindings) {
+TEST(Causes, OfAWaitingComponentAreItsOwnFindings) {
   All all;
   add(all, {kWarning, "mig.apply", std::string(kLeftWaiting) + ": GPU 0 is in use", "run `slipway apply` again"});
   add(all, {kWarning, "mig.in-use", "GPU 0 is held by pod a/b", "`kubectl delete pod b`", "mig.layout"});
@@ -162,7 +162,7 @@ TEST(Causes, OfWhatWaitsAreTheComponentsOwnFindings) {
 }
 
 // MIG changed by hand, and a lost GPU: earlier mig.owned advised a plan, above the cause.
-TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
+TEST(Causes, OfAChangedFileAreTheComponentsOwnFindings) {
   constexpr const char* kSeePlan = "`slipway plan` shows what an apply would put right";
   All all;
   add(all, {kFail, "mig.owned", std::string(kOwnWorkDiffers) + "MIG layouts", kSeePlan});
@@ -180,7 +180,7 @@ TEST(Causes, OfWhatIsNotAsSlipwayLeftItAreTheComponentsOwnFindings) {
 }
 
 // Earlier a replaced config.toml gave three entries, two of which advised an apply, which keeps the edit.
-TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
+TEST(Causes, OfFindingsThatKeptEditsCauseAreTheEdits) {
   All all;
   add(all, {kFail, "runtime.owned",
             "an apply would keep x in /etc/containerd/config.toml, edited after slipway wrote the file",
@@ -194,7 +194,7 @@ TEST(Causes, OfWhatAnApplyDoesNotCureSinceItKeepsEditsAreThose) {
 }
 
 // Earlier components that a running apply was about to create were reported as wrong, with the advice to apply.
-TEST(Causes, OfWhatARunningApplyCuresAreThatApply) {
+TEST(Causes, OfFindingsThatARunningApplyFixesAreThatApply) {
   All all;
   add(all, {kWarning, kApplyFinding, "an apply is under way", "wait"});
   add(all, {kFail, "cdi.owned", "not installed", "`slipway apply` installs it"});
@@ -210,7 +210,7 @@ TEST(Causes, OfWhatARunningApplyCuresAreThatApply) {
   EXPECT_EQ(entries[1].worst(), kFail);
 }
 
-TEST(Causes, ThatNobodyFoundLeaveTheFindingsWithoutThem) {
+TEST(Causes, WithoutAFindingOfTheirOwnAreIgnored) {
   All all;
   add(all, {kFail, "cdi.specs", "no driver", "load it", "driver.loaded"});
   add(all, {kFail, "gfd.labels", "no driver", "load it", "driver.loaded"});
@@ -221,7 +221,7 @@ TEST(Causes, ThatNobodyFoundLeaveTheFindingsWithoutThem) {
   EXPECT_THAT(names_of(entries_of(all)[0]), ElementsAre("driver.loaded", "cdi.specs", "gfd.labels"));
 }
 
-TEST(Causes, OfAServicesReportAreNotFindingsAboutSomethingElse) {
+TEST(Causes, OfAServicesReportAreNotUnrelatedFindings) {
   All all;
   add(all, {kWarning, "dcgm.service", "the service works, and reports: metrics cannot be scraped", "journalctl"});
   add(all, {kWarning, "dcgm.kubelet", "there is no kubelet", "set pods: none"});
@@ -230,7 +230,7 @@ TEST(Causes, OfAServicesReportAreNotFindingsAboutSomethingElse) {
 }
 
 // A plugin's causes may be any text.
-TEST(Causes, ThatNameEachOtherOrThemselvesAreShownAllTheSame) {
+TEST(Causes, InACircleAreStillShown) {
   All all;
   add(all, {kFail, "a.one", "x", "do", "a.two"});
   add(all, {kFail, "a.two", "y", "do", "a.one"});
@@ -242,7 +242,7 @@ TEST(Causes, ThatNameEachOtherOrThemselvesAreShownAllTheSame) {
   EXPECT_THAT(entries_of({}), IsEmpty());
 }
 
-TEST(Causes, OfWhatPassesAreNoEntries) {
+TEST(Causes, OfPassedFindingsMakeNoEntries) {
   All all;
   all["a"].pass("a.one", "fine");
   add(all, {Finding::Status::not_exercised, "a.two", "not tried", {}, "gpu/0000:18:00.0"});

@@ -30,7 +30,7 @@ void finish_when_stopped() {
   if (!check_not_stopped()) ::_exit(kFinished);
 }
 
-TEST(Stop, IsAskedForByTermIntAndHangup) {
+TEST(Stop, IsRequestedByTermIntAndHangup) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP})
     EXPECT_EQ(ended([&] {
                 watch_stop_signals();
@@ -42,7 +42,7 @@ TEST(Stop, IsAskedForByTermIntAndHangup) {
         << number;
 }
 
-TEST(Stop, ComesAtOnceWithASecondSignal) {
+TEST(Stop, IsImmediateWithASecondSignal) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               for (;;) ::raise(SIGTERM);
@@ -52,7 +52,7 @@ TEST(Stop, ComesAtOnceWithASecondSignal) {
 
 // A terminal that closes signals its group and its shell, which signals its jobs: earlier the latter counted as a
 // second signal.
-TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
+TEST(Stop, IsRequestedOnceByTwoSignalsThatComeTogether) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               ::raise(SIGHUP);
@@ -62,7 +62,7 @@ TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
             kFinished);
 }
 
-TEST(Stop, ComesWhenTheTimeToFinishIsUp) {
+TEST(Stop, EndsTheProcessAfterItsTimeLimit) {
   EXPECT_EQ(ended([] {
               watch_stop_signals(std::chrono::seconds(1));
               ::raise(SIGTERM);
@@ -71,7 +71,7 @@ TEST(Stop, ComesWhenTheTimeToFinishIsUp) {
             128 + SIGTERM);
 }
 
-TEST(Stop, LeavesAHangupIgnoredThatNohupIgnores) {
+TEST(Stop, KeepsAnIgnoredHangupIgnored) {
   EXPECT_EQ(ended([] {
               ::signal(SIGHUP, SIG_IGN);
               watch_stop_signals();
@@ -82,7 +82,7 @@ TEST(Stop, LeavesAHangupIgnoredThatNohupIgnores) {
             kFinished);
 }
 
-TEST(Stop, IsNotAskedForByAReaderThatGoesAway) {
+TEST(Stop, IsNotRequestedByAReaderThatGoesAway) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();
               ::raise(SIGPIPE);

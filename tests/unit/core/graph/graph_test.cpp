@@ -57,13 +57,13 @@ TEST(Graph, OrdersByEdgesAndThenByName) {
   EXPECT_THAT(graph->order, ElementsAre("driver", "mig", "cdi", "dcgm", "deviceplugin", "gfd", "runtime", "validator"));
 }
 
-TEST(Graph, TellsRequirementsFromMereOrder) {
+TEST(Graph, ReportsRequirementsFromMereOrder) {
   const auto graph = graph_of(whole_node());
   EXPECT_THAT(graph->requires_.at("cdi"), ElementsAre("driver"));
   EXPECT_THAT(graph->before.at("cdi"), ElementsAre("driver", "mig"));
 }
 
-TEST(Graph, OfNothingIsEmpty) {
+TEST(Graph, OfNoComponentsIsEmpty) {
   const auto graph = graph_of({});
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->order.empty());
@@ -81,7 +81,7 @@ TEST(Graph, ShowsTheWholeCircleAndWhyItIsOne) {
   EXPECT_EQ(graph.error().details[2].second, "a requires c (as 'last')");
 }
 
-TEST(Graph, SaysWhoWouldMeetARequirement) {
+TEST(Graph, NamesProvidersOfAMissingRequirement) {
   const std::vector<Manifest> known{component("driver", {.provides = {"gpu-driver"}}),
                                     component("vgpu", {.provides = {"gpu-driver"}}), component("mig")};
   const auto graph = graph_of({component("mig", {.requires_ = {"gpu-driver"}})}, known);
@@ -114,7 +114,7 @@ TEST(Graph, RefusesTwoThatExcludeEachOther) {
   EXPECT_TRUE(graph_of({component("dra", {.provides = {"gpu-manager"}, .conflicts = {"gpu-manager"}})}));
 }
 
-TEST(Graph, RefusesAComponentThatIsThereTwice) {
+TEST(Graph, RefusesADuplicateComponent) {
   EXPECT_EQ(graph_of({component("a"), component("a")}).error().code, ErrorCode::conflict);
 }
 

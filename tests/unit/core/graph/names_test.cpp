@@ -25,7 +25,7 @@ TEST(ComponentNames, MeanAComponentByItsNameOrByWhatItProvides) {
   EXPECT_FALSE(is_among(driver, {}));
 }
 
-TEST(ComponentNames, MeanAllThatProvideThemButNeverTheAsker) {
+TEST(ComponentNames, MeanAllProvidersExceptTheAsker) {
   const Manifest one = component("one", {"gpu-driver"});
   const Manifest two = component("two", {"gpu-driver"});
   EXPECT_THAT(components_for_name("gpu-driver", "other", {&one, &two}), ElementsAre("one", "two"));

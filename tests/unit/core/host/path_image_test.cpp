@@ -21,7 +21,7 @@ TEST(PathImage, IsWrittenAsItWasRead) {
   for (const char* text : kTexts) EXPECT_EQ(canonical(to_json(path_image_from_json(Json::parse(text)))), text);
 }
 
-TEST(PathImage, IsAbsentWhereItSaysSo) {
+TEST(PathImage, CanBeAbsent) {
   EXPECT_TRUE(is_absent(Json::parse(kTexts[1])));
   EXPECT_FALSE(is_absent(Json::parse(kTexts[2])));
   EXPECT_FALSE(is_absent(Json())) << "nothing is known of it";

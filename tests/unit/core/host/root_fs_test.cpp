@@ -51,7 +51,7 @@ class RootFsTest : public ::testing::Test {
   }
 };
 
-TEST_F(RootFsTest, WritesAFileAsideAndShowsItOnlyWhenItIsSwitchedIn) {
+TEST_F(RootFsTest, StagesAFileAndRenamesItLater) {
   ASSERT_TRUE(fs.stage_file("/etc/new/file.conf", "text\n", 0640, ::geteuid(), ::getegid()).ok());
   EXPECT_FALSE(root.has("/etc/new/file.conf"));
   EXPECT_EQ(root.content("/etc/new/file.conf.slipway-new"), "text\n");
@@ -73,7 +73,7 @@ TEST(FolderNames, OfAFolderWithMoreEntriesThanAreReadAreAnError) {
   EXPECT_EQ(names.error().what, "/folder has more than 2 entries");
 }
 
-TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
+TEST_F(RootFsTest, SetsModesForAnyUmask) {
   const mode_t former = ::umask(077);
   put_file("/a/b", "x", 0664);
   ASSERT_TRUE(fs.make_directory("/c/d", 0775).ok());
@@ -141,7 +141,7 @@ TEST_F(RootFsTest, AnAbsentPathGoesAgainWithTheParentsThatWereMadeForIt) {
   bring_back("/etc/a/b/file", before);  // once more, as after a crash
 }
 
-TEST_F(RootFsTest, AParentThatOthersUseByNowStays) {
+TEST_F(RootFsTest, AParentWithForeignFilesStays) {
   const Image before = image_of("/opt/ours/file");
   put_file("/opt/ours/file", "x");
   root.put("/opt/ours/theirs", "y");
@@ -150,7 +150,7 @@ TEST_F(RootFsTest, AParentThatOthersUseByNowStays) {
   EXPECT_TRUE(root.has("/opt/ours/theirs"));
 }
 
-TEST_F(RootFsTest, BringsBackAFileWithModeTimeAndAttributes) {
+TEST_F(RootFsTest, RestoresAFileWithModeTimeAndAttributes) {
   root.put("/etc/conf", "the user's own\n", 0604);
   ::setxattr(root.at("/etc/conf").c_str(), "user.note", "n", 1, 0);
   const std::string before = root.listing(TempRoot::Times::files);
@@ -163,7 +163,7 @@ TEST_F(RootFsTest, BringsBackAFileWithModeTimeAndAttributes) {
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
-TEST_F(RootFsTest, BringsBackLinksAndFolders) {
+TEST_F(RootFsTest, RestoresLinksAndFolders) {
   root.link("/etc/link", "nowhere");
   root.make_folder("/srv/data");
   ::chmod(root.at("/srv/data").c_str(), 02750);
@@ -188,7 +188,7 @@ TEST_F(RootFsTest, AFolderThatIsNotEmptyIsNeitherReplacedNorRemoved) {
 }
 
 // Like services that start together in a fresh /run.
-TEST_F(RootFsTest, TwoWhoMakeTheSameFoldersAtOnceBothGetThem) {
+TEST_F(RootFsTest, TwoProcessesCanMakeTheSameFolders) {
   for (int round = 0; round < 200; ++round) {
     const std::string folder = "/run" + std::to_string(round) + "/a/b";
     Status results[2];
@@ -373,7 +373,7 @@ TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
 }
 
 // Issue 6: with a read-only /usr, a failed apply could not be undone: missing files "cannot be removed".
-TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
+TEST_F(PrivilegedRootFsTest, WhatIsMissingIsRestoredInAReadOnlyFolderToo) {
   root.put("/usr/there", "kept");
   const pid_t child = ::fork();
   if (child == 0) {
@@ -398,7 +398,7 @@ TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
 
 // Earlier a removal that a read-only /usr refused could not be undone, although nothing had changed: every later apply
 // failed.
-TEST_F(PrivilegedRootFsTest, WhatIsAsItWasIsNotWrittenSoThatAReadOnlyFolderCanBeBroughtBack) {
+TEST_F(PrivilegedRootFsTest, UnchangedFilesAreNotWrittenOnAReadOnlyFileSystem) {
   root.put("/usr/file", "kept");
   root.put("/usr/folder/below", "kept");
   ASSERT_EQ(::symlink("file", root.at("/usr/link").c_str()), 0);
@@ -426,7 +426,7 @@ TEST_F(PrivilegedRootFsTest, WhatIsAsItWasIsNotWrittenSoThatAReadOnlyFolderCanBe
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST_F(RootFsTest, BringsBackWhatDiffersInContentAlone) {
+TEST_F(RootFsTest, RestoresAFileThatDiffersOnlyInContent) {
   root.put("/etc/conf", "one");
   const Image image = image_of("/etc/conf");
   const struct stat before = root.info("/etc/conf");
@@ -496,7 +496,7 @@ TEST(OpenRegular, OfAProcessThatEndsMeanwhileIsAnError) {
 }
 
 // Opening a FIFO blocks, and opening a device may have effects.
-TEST(OpenRegular, OpensFilesAloneAndStaysInTheRoot) {
+TEST(OpenRegular, OpensOnlyRegularFilesInsideTheRoot) {
   const TempRoot root;
   root.put("/etc/file", "text");
   root.link("/etc/link", "/etc/file");

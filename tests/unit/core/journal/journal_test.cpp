@@ -34,7 +34,7 @@ class JournalTest : public ::testing::Test {
 };
 
 // The journal has contents of files that only root may read; earlier every user could read it.
-TEST_F(JournalTest, IsForItsOwnerAloneAlsoOneThatAnEarlierSlipwayLeft) {
+TEST_F(JournalTest, IsPrivateEvenIfAnEarlierSlipwayLeftItOpen) {
   const auto mode = [](const std::string& file) {
     struct stat info {};
     EXPECT_EQ(::stat(file.c_str(), &info), 0) << file;
@@ -51,7 +51,7 @@ TEST_F(JournalTest, IsForItsOwnerAloneAlsoOneThatAnEarlierSlipwayLeft) {
   }
 }
 
-TEST_F(JournalTest, IsOpenForOneAlone) {
+TEST_F(JournalTest, CanBeOpenedOnlyOnce) {
   const auto first = open();
   const auto second = open_journal(path());
   ASSERT_FALSE(second.ok());
@@ -75,7 +75,7 @@ TEST_F(JournalTest, GivesOpenStepsBackNewestFirstAfterItsHolderDied) {
   EXPECT_EQ(*journal->pending(), std::vector<std::string>{"ldconfig"});
 }
 
-TEST_F(JournalTest, OwesATriggerOnceHoweverOftenItIsNamed) {
+TEST_F(JournalTest, KeepsAPendingTriggerOnce) {
   auto journal = open();
   auto first = steps("a", 1);
   auto second = steps("b", 1);
@@ -106,7 +106,7 @@ Json entry() {
 }
 
 // An image may contain a journal of its own.
-TEST_F(JournalTest, RefusesWhatNoApplyCanHaveApplied) {
+TEST_F(JournalTest, RefusesInvalidEntries) {
   for (const char* member : {"frame", "kernels", "plugin", "section", "spec_file"}) {
     Json other = entry();
     other[member] = 7;
@@ -117,7 +117,7 @@ TEST_F(JournalTest, RefusesWhatNoApplyCanHaveApplied) {
   }
 }
 
-TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
+TEST_F(JournalTest, KeepsAppliedEntriesUntilAGenerationHasThem) {
   {
     auto journal = open();
     ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, entry()));
@@ -135,7 +135,7 @@ TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
 }
 
 // The journal of an earlier slipway's interrupted apply has no table for it.
-TEST_F(JournalTest, TakesOneOfAnEarlierFormatOver) {
+TEST_F(JournalTest, ConvertsAnEarlierFormat) {
   {
     auto journal = open();
     auto list = steps("driver", 1);
@@ -160,7 +160,7 @@ TEST_F(JournalTest, LeavesNothingBehindWhenTheApplyIsOver) {
   EXPECT_NE(::access((path() + "-wal").c_str(), F_OK), 0);
 }
 
-TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
+TEST_F(JournalTest, IsEmptyWithOnlyOneOfItsFiles) {
   for (const char* gone : {"", "-wal"}) {
     {
       auto journal = open();
@@ -177,7 +177,7 @@ TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
 }
 
 // Earlier the error on a full disk was "cannot write to the journal of applies: not an error".
-TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
+TEST_F(JournalTest, ExplainsWhyAStepCouldNotBeMarked) {
   auto journal = open();
   auto list = steps("driver", 1);
   ASSERT_TRUE(journal->intend(list, {}));
@@ -222,7 +222,7 @@ TEST_F(JournalTest, SaysThatThereAreNoInodesLeft) {
   }
 }
 
-TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {
+TEST_F(JournalTest, RefusesAFileOfAnotherFormat) {
   folder_.file("journal.sqlite", std::string(8192, 'x'));
   const auto journal = open_journal(path());
   ASSERT_FALSE(journal);

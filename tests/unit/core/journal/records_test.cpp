@@ -18,7 +18,7 @@ TEST(Records, OfAComponentAreWrittenAsTheyWereRead) {
   EXPECT_EQ(owned.find("file /etc/y"), nullptr);
 }
 
-TEST(Records, OfAGenerationHaveWhatWasAcceptedWhereThereIsAny) {
+TEST(Records, OfAGenerationHaveAcceptedEdits) {
   Generation generation;
   EXPECT_FALSE(to_json(generation).contains("accepted"));
   generation.accepted["acme"]["file /etc/x"] = {{"of", "sha256:ab"}, {"edit", {{"mode", 420}}}};
@@ -28,7 +28,7 @@ TEST(Records, OfAGenerationHaveWhatWasAcceptedWhereThereIsAny) {
   EXPECT_THROW(generation_from_json(wrong), Json::exception);
 }
 
-TEST(Records, OfWhatGoesWithTheLastComponentAreWrittenAsTheyWereRead) {
+TEST(Records, OfProductsAreWrittenAsTheyWereRead) {
   const std::string text = R"({"/etc/ld.so.cache":{"original":{"type":"absent"},"trigger":"ldconfig"},)"
                            R"("/usr/lib/slipway/store/a":{"original":{"type":"absent"},"store":"a","trigger":""}})";
   const auto products = products_from_json(Json::parse(text));

@@ -35,9 +35,9 @@ class StateFolder : public ::testing::Test {
 };
 
 /// If root runs the tests: another user, who owns a folder and its contents, until the end of the block.
-class SomebodyElse {
+class AnotherUser {
  public:
-  explicit SomebodyElse(const fs::path& folder) : folder_(folder) {
+  explicit AnotherUser(const fs::path& folder) : folder_(folder) {
     if (::geteuid() != 0) return;
     constexpr uid_t kNobody = 65534;
     EXPECT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
@@ -45,9 +45,9 @@ class SomebodyElse {
       EXPECT_EQ(::lchown(entry.path().c_str(), kNobody, kNobody), 0);
     EXPECT_EQ(::seteuid(kNobody), 0);
   }
-  SomebodyElse(const SomebodyElse&) = delete;
-  SomebodyElse& operator=(const SomebodyElse&) = delete;
-  ~SomebodyElse() {
+  AnotherUser(const AnotherUser&) = delete;
+  AnotherUser& operator=(const AnotherUser&) = delete;
+  ~AnotherUser() {
     EXPECT_EQ(::seteuid(::getuid()), 0);
     if (::geteuid() != 0) return;
     EXPECT_EQ(::chown(folder_.c_str(), 0, 0), 0);
@@ -59,19 +59,19 @@ class SomebodyElse {
   fs::path folder_;
 };
 
-TEST_F(StateFolder, TakesTheFoldersAboveItAlongThatItMade) {
+TEST_F(StateFolder, RemovesTheFoldersThatItMade) {
   come_and_go();
   EXPECT_TRUE(empty());
 }
 
-TEST_F(StateFolder, LeavesFoldersThatWereThere) {
+TEST_F(StateFolder, KeepsFoldersThatExistedBefore) {
   folder_.directory("root/var/lib");
   come_and_go();
   EXPECT_TRUE(existing("/var/lib"));
   EXPECT_TRUE(fs::is_empty(folder_.at("root/var/lib")));
 }
 
-TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
+TEST_F(StateFolder, LeavesAFolderToWhichAnotherProgramWrote) {
   RootFs fs = root();
   StateDir state(fs);
   ASSERT_TRUE(state.prepare());
@@ -84,12 +84,12 @@ TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
 }
 
 // Earlier the state folder was then removed alone, and the next run no longer had a record of the folders above it.
-TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
+TEST_F(StateFolder, StaysWhileItsOriginIsUnreadable) {
   for (const std::string unreadable : {"root/var/lib", "root/var/lib/slipway/origin.json"}) {
     RootFs files = root();
     StateDir state(files);
     ASSERT_TRUE(state.prepare());
-    const SomebodyElse owner(folder_.at(""));  // root reads everything
+    const AnotherUser owner(folder_.at(""));  // root reads everything
     fs::permissions(folder_.at(unreadable), fs::perms(0300));
     EXPECT_EQ(state.leave().error().code, ErrorCode::denied) << unreadable;
     EXPECT_TRUE(existing("/var/lib/slipway/origin.json"));
@@ -99,7 +99,7 @@ TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
   }
 }
 
-TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
+TEST_F(StateFolder, IsCleanedUpAfterAnInterruption) {
   for (const std::string folder : {"", "/var", "/var/lib"}) {
     folder_.file("root" + folder + "/.slipway-state/slipway/origin.json", "{");
     come_and_go();
@@ -107,7 +107,7 @@ TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
   }
 }
 
-TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
+TEST(GenerationText, KeepsAllKernelsAndAcceptsASingleOne) {
   Generation generation;
   EXPECT_TRUE(generation_from_json(to_json(generation)).kernels.empty());
   generation.kernels = {"6.1.0-50-amd64"};
@@ -119,7 +119,7 @@ TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
 }
 
 // Earlier opening one blocked forever, with the root locked.
-TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
+TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndDoesNotBlock) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -137,7 +137,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
 }
 
 // Earlier the error was "json.exception.type_error.302", without a file.
-TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
+TEST_F(StateFolder, AnInvalidRecordIsNamed) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -154,7 +154,7 @@ TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
   EXPECT_EQ(generation.error().where, "/var/lib/slipway/generations/1.json");
 }
 
-TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
+TEST_F(StateFolder, RecordsHaveATotalLimit) {
   RootFs fs = root();
   StateDir state(fs);
   ASSERT_TRUE(state.prepare());
@@ -171,7 +171,7 @@ TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
 }
 
 // Earlier root trusted a state that the root's owner had written, and recovery created a setuid file from it.
-TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
+TEST_F(StateFolder, IsNotTrustedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   RootFs files = root();
   StateDir state(files);
@@ -191,7 +191,7 @@ TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
   EXPECT_TRUE(state.check_format());
 }
 
-TEST_F(StateFolder, AJournalThatIsNoFileIsAnError) {
+TEST_F(StateFolder, AJournalThatIsNotAFileIsAnError) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());
@@ -225,7 +225,7 @@ std::string journal_that_names(const std::string& file) {
 }
 
 // Earlier, after a kill while SQLite created the journal, slipway refused everything until `slipway repair`.
-TEST_F(StateFolder, AJournalWhoseMakingWasKilledIsMadeAnew) {
+TEST_F(StateFolder, AnIncompleteJournalIsReplaced) {
   RootFs files = root();
   StateDir state(files);
   ASSERT_TRUE(state.prepare());

@@ -136,12 +136,12 @@ const std::vector<SchemaMistake> kSchemaMistakes{
      "a required key can have no default"},
     {"PatternWithoutExample", "  a: {type: string, required: true, pattern: x}\n", "4:37", "needs an 'example'"},
     {"BadPattern", "  a: {type: string, pattern: '(x'}\n", "4:21", "is not a regular expression"},
-    {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' means nothing for this type"},
-    {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' means nothing for this type"},
-    {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "and there is none"},
+    {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' has no meaning for this type"},
+    {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' has no meaning for this type"},
+    {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "needs a 'pattern'"},
     {"DefaultAgainstWhatIsExpected", "  a: {type: string, pattern: '[0-9]+', expects: digits, default: x}\n", "4:66",
      "a.default: expected digits, found 'x'"},
-    {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' means nothing for this type"},
+    {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' has no meaning for this type"},
     {"EnumWithoutValues", "  a: {type: enum}\n", "4:6", "an enum needs 'values'"},
     {"ValueTwice", "  a: {type: enum, values: [x, x]}\n", "4:19", "a value is given twice"},
     {"ObjectWithoutKeys", "  a: {type: object}\n", "4:7", "an object needs 'keys'"},
@@ -157,22 +157,23 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"ServiceIfOfNoEnum", "  a: {type: string}\nservice: plugin\nservice_if: {a: x}\n", "6:13",
      "the spec has no enum 'a' with the value 'x'"},
     {"ServiceIfWithoutService", "  a: {type: enum, values: [x]}\nservice_if: {a: x}\n", "5:13",
-     "there is no `service`"},
-    {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16", "there is no `service`"},
+     "this key needs the key `service`"},
+    {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16",
+     "this key needs the key `service`"},
     {"NeedsOfAnotherKey", "  a: {type: string}\nservice: plugin\nservice_needs: {writes: ['{b}/c']}\n", "6:16",
-     "the spec has no key {b} with a text for the path {b}/c"},
+     "the spec has no key {b} with a string for the path {b}/c"},
     {"NeedsWithoutUnit", "  a: {type: string}\nservice: plugin\nservice_needs: {memory: 1}\n", "6:25",
      "a number and M or G"},
     {"NeedsThatEndALine", "  a: {type: string}\nservice: plugin\nservice_needs: {device_classes: [\"x\\nUser=x\"]}\n",
      "6:34", "does not have the form"},
     {"NeedsOfNoText", "  a: {type: list}\nservice: plugin\nservice_needs: {writes: ['{a}/c']}\n", "6:16",
-     "the spec has no key {a} with a text for the path {a}/c"},
+     "the spec has no key {a} with a string for the path {a}/c"},
     {"NeedsInsideAText", "  a: {type: string}\nservice: plugin\nservice_needs: {reads: ['{a.b}']}\n", "6:16",
-     "the spec has no key {a.b} with a text"},
+     "the spec has no key {a.b} with a string"},
     {"NeedsOfAMissingEntry",
      "  a: {type: object, keys: {b: {type: string}}}\nservice: plugin\n"
      "service_needs: {reads: ['{a.b}', '{a.c}']}\n",
-     "6:16", "the spec has no key {a.c} with a text"},
+     "6:16", "the spec has no key {a.c} with a string"},
     {"NeedsOfAnUnknownKind", "  a: {type: string}\nservice: plugin\nservice_needs: {write: [/x]}\n", "6:17",
      "did you mean 'writes'?"},
     {"NeedsACapabilityThatThereIsNot",
@@ -192,7 +193,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"NeedsOfAKeyThatIsNotRead",
      "  a: {type: string}\nafter: [other]\nsections: {other: [b]}\nservice: plugin\n"
      "service_needs: {reads: ['{sections.other.b}', '{sections.other.c}']}\n",
-     "8:16", "the spec has no key {sections.other.c} with a text"},
+     "8:16", "the spec has no key {sections.other.c} with a string"},
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 
@@ -210,7 +211,7 @@ TEST(Manifest, NamesEveryMistakeAtOnce) {
   EXPECT_EQ(error.details[1].second, "x.yaml:3:8: after: expected a list, found 'driver'");
 }
 
-TEST(Manifest, OfNoComponentAtAllIsAnError) {
+TEST(Manifest, WithoutComponentsIsAnError) {
   EXPECT_FALSE(parse_manifests("", "x"));
   EXPECT_FALSE(parse_manifests("---\n", "x"));
   EXPECT_FALSE(parse_manifests("[1]", "x"));
@@ -229,7 +230,7 @@ std::string problem_of(const std::string& keys) {
   return manifests ? "" : to_text(manifests.error());
 }
 
-TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
+TEST(Manifest, LimitsNumbersAndSizesOfLists) {
   EXPECT_EQ(problem_of("  a: {type: integer, least: 1, most: 64, default: 8}\n  b: {type: list, least: 1}\n"), "");
   EXPECT_NE(problem_of("  a: {type: integer, least: 1, default: 0}\n").find("expected at least 1, found 0"),
             std::string::npos);
@@ -237,12 +238,12 @@ TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
             std::string::npos);
   EXPECT_NE(problem_of("  a: {type: integer, least: 2, most: 1}\n").find("'least' is more than 'most'"),
             std::string::npos);
-  EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("fewer than no elements"), std::string::npos);
-  EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' means nothing for this type"),
+  EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("cannot be negative"), std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' has no meaning for this type"),
             std::string::npos);
 }
 
-TEST(Manifest, RefusesAFormerNameThatIsAnotherKeys) {
+TEST(Manifest, RefusesAFormerNameThatAnotherKeyHas) {
   EXPECT_EQ(problem_of("  a: {type: string, formerly: [old, older]}\n"), "");
   EXPECT_NE(problem_of("  a: {type: string, formerly: [b]}\n  b: {type: string}\n").find("is another key's"),
             std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uid_t kStranger = 12345;
 
-TEST(PluginFile, TellsItsComponentsVersionAndDigest) {
+TEST(PluginFile, ReportsItsComponentsVersionAndDigest) {
   const TempFolder folder;
   const std::string path = write_file(folder / "alpha.so", plugin_bytes("test-alpha"));
   const auto file = read_plugin_file(path);
@@ -42,7 +42,7 @@ TEST(PluginFile, HasTheDigestThatSha256sumPrints) {
   EXPECT_EQ(read_plugin_file(path)->digest.get().value_or(""), "sha256:" + std::string(digest));
 }
 
-Error error_of_protocol(std::uint16_t major, std::uint16_t minor) {
+Error protocol_error(std::uint16_t major, std::uint16_t minor) {
   const TempFolder folder;
   std::string bytes = plugin_bytes("test-alpha");
   std::memcpy(bytes.data() + note_offset(bytes) + 4, &major, sizeof major);
@@ -52,7 +52,7 @@ Error error_of_protocol(std::uint16_t major, std::uint16_t minor) {
 }
 
 TEST(PluginFile, OfALaterProtocolAsksForALaterSlipway) {
-  for (const Error& error : {error_of_protocol(1, 7), error_of_protocol(2, 0)}) {
+  for (const Error& error : {protocol_error(1, 7), protocol_error(2, 0)}) {
     EXPECT_EQ(error.code, ErrorCode::unsupported);
     EXPECT_NE(error.what.find("this slipway has 1.0"), std::string::npos) << to_text(error);
     EXPECT_NE(error.next.find("update slipway"), std::string::npos) << to_text(error);
@@ -60,7 +60,7 @@ TEST(PluginFile, OfALaterProtocolAsksForALaterSlipway) {
 }
 
 TEST(PluginFile, OfAnEarlierMajorProtocolHasToBeRebuilt) {
-  const Error error = error_of_protocol(0, 9);
+  const Error error = protocol_error(0, 9);
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_NE(error.next.find("rebuild the plugin"), std::string::npos) << to_text(error);
 }
@@ -73,7 +73,7 @@ TEST(PluginFile, SaysWhereItsManifestIsWrong) {
   EXPECT_NE(file.error().what.find("did you mean 'purpose'?"), std::string::npos);
 }
 
-TEST(PluginFile, IsNoFolderFifoOrMissingFile) {
+TEST(PluginFile, IsNotAFolderFifoOrMissingFile) {
   const TempFolder folder;
   ::mkdir((folder / "a.so").c_str(), 0755);
   ::mkfifo((folder / "b.so").c_str(), 0755);
@@ -95,7 +95,7 @@ TEST(SafePath, RefusesWhatOthersCanWrite) {
   }
 }
 
-TEST(SafePath, RefusesWhatStandsInAFolderThatOthersCanWrite) {
+TEST(SafePath, RefusesFilesInAFolderThatOthersCanWrite) {
   const TempFolder folder;
   ::mkdir((folder / "sub").c_str(), 0755);
   const std::string file = write_file(folder / "sub/x.so", "x");
@@ -108,7 +108,7 @@ TEST(SafePath, RefusesWhatStandsInAFolderThatOthersCanWrite) {
   EXPECT_EQ(static_cast<bool>(safe_path(file)), ::geteuid() == 0);
 }
 
-TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
+TEST(SafePath, RefusesFilesOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;
   ::mkdir((folder / "sub").c_str(), 0755);
@@ -121,7 +121,7 @@ TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
 }
 
 // All users outside of a user namespace have one id in it: earlier another of them passed as slipway's owner.
-TEST(SafePath, RefusesWhatAnyUnknownUserMayHavePutIntoAFolderForAll) {
+TEST(SafePath, RefusesFilesOfUnmappedUsersInASharedFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;
   ::mkdir((folder / "shared").c_str(), 0755);
@@ -199,7 +199,7 @@ TEST(Discover, OfTwoFilesWithOneComponentIsAConflictThatNamesBoth) {
   EXPECT_NE(plugins.error().what.find(folder / "b.so"), std::string::npos);
 }
 
-TEST(Discover, TakesAFileThatIsFoundTwiceOnce) {
+TEST(Discover, CountsADuplicatePathOnce) {
   const TempFolder folder;
   write_file(folder / "a.so", plugin_bytes("test-gamma"));
   std::filesystem::create_symlink("a.so", folder / "b.so");

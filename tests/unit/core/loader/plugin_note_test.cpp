@@ -58,7 +58,7 @@ void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
 class ChangedPlugin : public ::testing::TestWithParam<Change> {};
 
-TEST_P(ChangedPlugin, IsRefusedInWords) {
+TEST_P(ChangedPlugin, IsRefusedWithAnExplanation) {
   std::string bytes = plugin_bytes("test-alpha");
   GetParam().make(bytes);
   const auto note = read(bytes);
@@ -114,7 +114,7 @@ std::string mutated(const std::string& original, std::mt19937& random) {
   return bytes;
 }
 
-TEST(PluginNote, OfAnyMutationOfAPluginIsAnAnswerAndNoCrash) {
+TEST(PluginNote, OfAMutatedPluginNeverCrashes) {
   const std::string original = plugin_bytes("test-alpha");
   std::mt19937 random(20261121);
   int read_well = 0;

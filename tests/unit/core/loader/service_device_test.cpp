@@ -24,7 +24,7 @@ TEST(ServiceDevice, IsThereByItsModalias) {
   EXPECT_TRUE(has_device(kGpu, sys.string()));
 }
 
-TEST(ServiceDevice, IsNotAskedForByEveryService) {
+TEST(ServiceDevice, IsNotRequestedByEveryService) {
   const TempDir sys;
   EXPECT_TRUE(has_device(Json{{"component", "gfd"}}, sys.string()));
 }

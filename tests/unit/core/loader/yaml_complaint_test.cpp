@@ -39,11 +39,11 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"DeeperThanAQuotedValue", "a:\n  b: \"1\"\n    c: 2\n", "3:5", "deeper than line 2"},
     {"ShallowerThanItsSiblings", "a:\n    b: 1\n  c: 2\n", "3:3", "fits no line above it"},
     {"ShallowerListItem", "a:\n  - b\n - c\n", "3:2", "fits no line above it"},
-    {"KeyBelowAListAtItsLevel", "- a\nb: 1\n", "2:1", "does not belong to what stands above it"},
-    {"ItemWhereAKeyBelongs", "a: 1\n- b\n", "2:1", "a list item ('- …') stands where a key is expected"},
+    {"KeyBelowAListAtItsLevel", "- a\nb: 1\n", "2:1", "does not belong to the lines above it"},
+    {"ItemWhereAKeyBelongs", "a: 1\n- b\n", "2:1", "a list item ('- …') is in the place of a key"},
     {"TwoColons", "a: b: c\n", "1:5", "a second ': ' in one value"},
     {"NoSpaceAfterColon", "a:1\nb: 2\n", "1:1", "no space after the colon"},
-    {"LineWithoutColon", "a: 1\nb\nc: 2\n", "2:1", "this line is no 'key: value'"},
+    {"LineWithoutColon", "a: 1\nb\nc: 2\n", "2:1", "this line is not a 'key: value'"},
     {"OpenList", "a: [1, 2\nb: 3\n", "1:4", "the '[' here is not closed before line 2"},
     {"OpenMap", "a: {x: 1\nb: 3\n", "1:4", "the '{' here is not closed before line 2"},
     {"OpenMapAtTheEnd", "a: {x: [1]", "1:4", "the '{' here is not closed"},
@@ -58,14 +58,14 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"Backtick", "a: `x`\n", "1:4", "cannot begin with '`'"},
     {"Percent", "a: %x\n", "1:4", "cannot begin with '%'"},
     {"StarOfAGlob", "a: *.conf\n", "1:4", "names no anchor"},
-    {"AliasInsideItself", "a: &x [*x]\n", "1:8", "inside the very value that it names"},
+    {"AliasInsideItself", "a: &x [*x]\n", "1:8", "inside the value that it names"},
     {"DashInAValue", "a: - b\n", "1:4", "begins a list item only at the start of a line"},
     {"KeyTwice", "a: 1\nb: 2\na: 3\n", "3:1", "key 'a' is given twice; first in line 1"},
     {"KeyTwiceInBrackets", "a: {b: 1, b: 2}\n", "1:11", "key 'b' is given twice"},
     {"KeyTwiceQuoted", "a: 1\n\"a\": 3\n", "2:1", "key 'a' is given twice"},
-    {"ListAsKey", "? [a]\n: b\n", "1:3", "stands where a key is expected"},
+    {"ListAsKey", "? [a]\n: b\n", "1:3", "expected a key"},
     {"NoKey", "a:\n  : 1\n", "2:3", "no key before the colon"},
-    {"Tag", "a: !secret b\n", "1:4", "a tag (!…) stands here"},
+    {"Tag", "a: !secret b\n", "1:4", "a tag (!…) is not supported here"},
     {"MergeKey", "a: &x {b: 1}\nc:\n  <<: *x\n", "3:3", "merge keys (<<)"},
     {"LaterYaml", "%YAML 2.0\n---\na: 1\n", "1:1", "cannot be read as YAML"},
     {"ControlCharacter", "a: 1\nb: \x04x\n", "2:4", "the control character 0x04"},
@@ -96,7 +96,7 @@ TEST(ReadYaml, RefusesDeepNesting) {
 }
 
 // A fuzzer's find: yaml-cpp returns endless empty documents at places where no document can begin.
-TEST(ReadYaml, EndsWhereNoDocumentCanBegin) {
+TEST(ReadYaml, StopsAfterInvalidDocuments) {
   for (const char* text : {",", ",a: 1\n", "---\n,a\n", "--- ,\n", "a: 1\n---\n, b\n", "...\n,\n", "}", "]"}) {
     const auto documents = base::read_yaml(text, "x");
     EXPECT_FALSE(documents) << text;

@@ -48,14 +48,14 @@ const char* const kAcme =
     "  path: {type: path, deprecated: write jobs, help: Where.}\n";
 
 // Earlier only the error about a wrong value listed the valid ones.
-TEST(Explain, TellsBoundsAndWhatAKeyWasCalledOrWillBe) {
+TEST(Explain, ShowsLimitsAndFormerNames) {
   const Plugins plugins = plugins_of(kAcme);
   const auto text = cli::explain(*plugins.manifest("acme"), "");
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("\njobs (integer; required; 1 to 64)\n    formerly called threads and workers\n"));
   EXPECT_THAT(*text, HasSubstr("\nmodules (list; at least 1 element)\n"));
   EXPECT_THAT(*text, HasSubstr("\nlabels (map; at most 3 elements)\n"));
-  EXPECT_THAT(*text, HasSubstr("\npath (path)\n    Where.\n    will go: write jobs\n"));
+  EXPECT_THAT(*text, HasSubstr("\npath (path)\n    Where.\n    is deprecated: write jobs\n"));
   const Json keys = cli::explain_json(*plugins.manifest("acme"), "").value()["keys"];
   EXPECT_EQ(keys["jobs"]["least"], 1);
   EXPECT_EQ(keys["jobs"]["most"], 64);
@@ -71,7 +71,7 @@ TEST(ExplainSchema, HasBoundsAndFormerNames) {
   EXPECT_EQ(keys["modules"]["minItems"], 1);
   EXPECT_EQ(keys["labels"]["maxProperties"], 3);
   EXPECT_EQ(keys["path"]["deprecated"], true);
-  EXPECT_EQ(keys["path"]["description"], "This key will go: write jobs. Where.");
+  EXPECT_EQ(keys["path"]["description"], "This key is deprecated: write jobs. Where.");
   EXPECT_EQ(keys["threads"]["maximum"], 64) << "a former name is understood";
   EXPECT_EQ(keys["threads"]["deprecated"], true);
   EXPECT_EQ(schema["allOf"], Json::parse(R"([{"anyOf": [{"required": ["jobs"]}, {"required": ["threads"]},

@@ -21,7 +21,7 @@ HostSpec good(const std::string& components, const std::string& file = "/etc/sli
 
 const std::string kDriver = "    driver: {version: 535.10, source: ../pkg}\n";
 
-TEST(HostSpec, TypesScalarsByTheSchemaAndNotByTheirLooks) {
+TEST(HostSpec, TypesScalarsByTheSchema) {
   const HostSpec spec = good(
       "    driver: {version: 535.10, source: /pkg, threads: 4, persistence: true, "
       "modprobe: {a: 1, b: yes, c: \"2\"}}\n");
@@ -67,7 +67,7 @@ HostSpec reader_spec(const std::string& components) {
   return spec ? std::move(*spec) : HostSpec{};
 }
 
-TEST(HostSpec, HandsOverWhatAComponentReadsOfAnothersSection) {
+TEST(HostSpec, PassesWhatAComponentReadsOfAnothersSection) {
   const HostSpec spec = reader_spec("    deviceplugin: {config_file: plugin.yaml}\n    gfd: {}\n");
   EXPECT_EQ(
       spec.components.at("gfd"),
@@ -76,7 +76,7 @@ TEST(HostSpec, HandsOverWhatAComponentReadsOfAnothersSection) {
   EXPECT_FALSE(spec.document["spec"]["components"]["gfd"].contains("sections")) << "what was written is recorded";
 }
 
-TEST(HostSpec, HandsOverNothingOfAComponentThatIsNotThere) {
+TEST(HostSpec, PassesNothingOfAComponentThatIsMissing) {
   EXPECT_EQ(reader_spec("    gfd: {}\n").components.at("gfd"), (Json{{"output", "/etc/gfd"}}));
 }
 
@@ -239,7 +239,7 @@ TEST_F(SpecFile, IsReadFromTheDisk) {
   EXPECT_EQ(spec->file, folder_ + "/host.yaml");
 }
 
-TEST_F(SpecFile, ThatIsMissingSaysHowToWriteOne) {
+TEST_F(SpecFile, ThatIsMissingExplainsHowToWriteOne) {
   const auto spec = read_host_spec(folder_ + "/host.yaml", test_plugins());
   EXPECT_EQ(spec.error().code, ErrorCode::not_found);
   EXPECT_NE(spec.error().next.find("slipway init"), std::string::npos);
@@ -255,7 +255,7 @@ TEST_F(SpecFile, ThatIsTooLargeIsRefusedWithoutReadingItAll) {
   EXPECT_NE(spec.error().what.find("too large"), std::string::npos);
 }
 
-TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
+TEST(HostSpec, AcceptsFormerKeysAndNamesTheNewOnes) {
   const Plugins plugins = plugins_of(
       "component: acme\npurpose: x\nspec:\n  level: {type: integer, required: true, formerly: [mode]}\n"
       "  path: {type: path, deprecated: write level}\n");
@@ -266,11 +266,11 @@ TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
   EXPECT_EQ(spec->document["spec"]["components"]["acme"]["level"], 3) << "a generation keeps the key of today";
   EXPECT_EQ(spec->position("components.acme.level"), "/h/host.yaml:6:12");
   EXPECT_EQ(spec->remarks.at("acme"),
-            (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is called 'level' by now",
-                                      "/h/host.yaml:6:21: the key 'path' in acme will go: write level"}));
+            (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is now called 'level'",
+                                      "/h/host.yaml:6:21: the key 'path' in acme is deprecated: write level"}));
   const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
   ASSERT_FALSE(both.ok());
-  EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is there too");
+  EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is set too");
 
   const Plugins twice =
       plugins_of("component: acme\npurpose: x\nspec:\n  level: {type: integer, formerly: [mode, grade]}\n");

@@ -40,7 +40,7 @@ TEST(InitText, CommentsWithHelpAndSaysWhatIsOnlyAnExample) {
                               "      # modules: auto\n"));
 }
 
-TEST(InitText, TakesSuggestionsThatFitAndLeavesOutOthers) {
+TEST(InitText, UsesValidSuggestionsAndSkipsOthers) {
   const std::map<std::string, Json> suggested{
       {"driver", {{"version", "550.1"}, {"modules", "shut"}, {"threads", 8}, {"unknown", 1}}}};
   const std::string text = init_text(all_of(test_plugins()), suggested, "h100-node");
@@ -53,7 +53,7 @@ TEST(InitText, TakesSuggestionsThatFitAndLeavesOutOthers) {
   EXPECT_THAT(text, Not(HasSubstr("\"550.1\"  # change this")));
 }
 
-TEST(InitText, HasNoKeyThatWillGoUnlessItIsRequired) {
+TEST(InitText, HasNoDeprecatedKeyUnlessItIsRequired) {
   const Plugins plugins = plugins_of(
       "component: acme\npurpose: x\nspec:\n  mode: {type: integer, deprecated: write level}\n"
       "  path: {type: path, required: true, example: /a, deprecated: write folder}\n");

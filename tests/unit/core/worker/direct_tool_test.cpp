@@ -33,7 +33,7 @@ Ran run_tool(const std::string& words) {
   return ran;
 }
 
-TEST(WorkerProgram, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(WorkerProgram, OfTheEnvironmentIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
   folder.link("theirs/worker", worker_program(true).value());
@@ -59,7 +59,7 @@ TEST(DirectTool, PrintsAndEndsAsTheToolSays) {
 
 TEST(DirectTool, HasNoCoreToAsk) { EXPECT_EQ(run_tool("ask slow").output, "unsupported"); }
 
-TEST(DirectTool, NamesTheToolsThatThereAre) {
+TEST(DirectTool, NamesTheToolsThatExist) {
   const Ran ran = run_tool("paint");
   EXPECT_EQ(ran.status, 64);
   EXPECT_NE(ran.output.find("its tools are greet, ask, linger"), std::string::npos) << ran.output;

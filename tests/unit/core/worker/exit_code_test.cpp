@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-TEST(ExitCode, OfALockAndOfTheCommandLineIsTheirsAlone) {
+TEST(ExitCode, OfALockAndOfTheCommandLineIsUnique) {
   EXPECT_EQ(exit_code({ErrorCode::locked, "another slipway is changing this root", "/", {}, {}}), 75);
   EXPECT_EQ(exit_code({ErrorCode::usage, "there is no command 'aply'", "command line", {}, {}}), 64);
   EXPECT_EQ(exit_code({ErrorCode::usage, "SLIPWAY_SIM is wrong", "environment", {}, {}}), 64);

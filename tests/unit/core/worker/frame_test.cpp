@@ -14,7 +14,7 @@ Json random_message(RandomJson& random) {
   return message;
 }
 
-TEST(Frame, ComesBackHoweverTheBytesAreCut) {
+TEST(Frame, IsReadFromAnyPieces) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     RandomJson random(seed);
     std::vector<Json> sent;
@@ -35,7 +35,7 @@ TEST(Frame, ComesBackHoweverTheBytesAreCut) {
   }
 }
 
-TEST(Frame, IsReadOrRefusedWhateverTheBytesAre) {
+TEST(Frame, IsReadOrRefusedForAnyBytes) {
   unsigned refused = 0;
   for (unsigned seed = 0; seed < 500; ++seed) {
     RandomJson random(seed);

@@ -18,7 +18,7 @@ class Hostile : public WorkerTest {
   }
 };
 
-TEST_F(Hostile, CrashNamesTheSignalAndTheOperationInEachOne) {
+TEST_F(Hostile, CrashNamesSignalAndOperation) {
   for (const char* op : {"detect", "plan", "verify", "check", "apply"}) {
     const Result<Json> result = provoke(op, "segv");
     expect_defect(result, std::string("crashed in ") + op + ": SIGSEGV (Segmentation fault)");
@@ -26,7 +26,7 @@ TEST_F(Hostile, CrashNamesTheSignalAndTheOperationInEachOne) {
   }
 }
 
-TEST_F(Hostile, CrashesOfAllKindsAreTold) {
+TEST_F(Hostile, CrashesOfAllKindsAreReported) {
   if (!kSanitized) {  // sanitizers report a bad pointer themselves
     expect_defect(provoke("detect", "wild pointer"), "SIGSEGV");
   }
@@ -46,13 +46,13 @@ TEST_F(Hostile, CrashKeepsTheLastTenLines) {
   EXPECT_EQ(log_.front(), "info: line 1");
 }
 
-TEST_F(Hostile, AfterItsEndNothingMoreCanBeAsked) {
+TEST_F(Hostile, AnEndedWorkerRefusesCalls) {
   const auto worker = start("stranger");
   expect_defect(worker->call("detect", request("detect", "abort"), kPlenty, events_), "SIGABRT");
-  expect_defect(worker->call("detect", request("detect", ""), kPlenty, events_), "was ended before");
+  expect_defect(worker->call("detect", request("detect", ""), kPlenty, events_), "was stopped before");
 }
 
-TEST_F(Hostile, LoadingThatFailsIsToldWithTheFirstCall) {
+TEST_F(Hostile, LoadingThatFailsIsReportedWithTheFirstCall) {
   expect_defect(start("early-abort")->call("detect", {}, kPlenty, events_), "crashed in load: SIGABRT");
   expect_defect(start("early-throw")->call("detect", {}, kPlenty, events_), "load");
   const auto with_limit = [this](milliseconds limit) {
@@ -67,7 +67,7 @@ TEST_F(Hostile, LoadingThatFailsIsToldWithTheFirstCall) {
   EXPECT_EQ(detail(slow.error(), "output"), "constructing");
 }
 
-TEST_F(Hostile, WhatIsNoPluginIsRefused) {
+TEST_F(Hostile, AFileThatIsNotAPluginIsRefused) {
   expect_defect(start("no-entry")->call("detect", {}, kPlenty, events_), "it has no slipway_plugin_open");
   expect_defect(start("raw-refuses")->call("detect", {}, kPlenty, events_), "slipway_plugin_open answered 1");
   expect_defect(start("none")->call("detect", {}, kPlenty, events_), "cannot be loaded");
@@ -110,7 +110,7 @@ TEST_F(Hostile, MemoryBeyondTheLimitIsSeenWithoutCgroups) {
 
 // NVIDIA's mock NVML is a library in Go: earlier "pthread_create failed", because it and its threads reserve more than
 // they use.
-TEST_F(Hostile, AddressSpaceIsNoMemory) {
+TEST_F(Hostile, AddressSpaceDoesNotCountAsMemory) {
   const auto worker = start("stranger");
   const auto reply = worker->call("detect", request("detect", "reserve"), kPlenty, events_);
   ASSERT_TRUE(reply.ok()) << to_text(reply.error());
@@ -119,7 +119,7 @@ TEST_F(Hostile, AddressSpaceIsNoMemory) {
 TEST_F(Hostile, ExceptionsStopAtTheBoundary) {
   expect_defect(provoke("detect", "throw"), "threw an exception: something broke");
   expect_defect(provoke("plan", "throw 42"), "threw an exception of an unknown type");
-  expect_defect(start("raw")->call("throw", {}, kPlenty, events_), "let an exception of an unknown type out");
+  expect_defect(start("raw")->call("throw", {}, kPlenty, events_), "let an exception of an unknown type escape");
 }
 
 TEST_F(Hostile, AnExceptionDoesNotEndTheWorker) {
@@ -128,24 +128,24 @@ TEST_F(Hostile, AnExceptionDoesNotEndTheWorker) {
   EXPECT_TRUE(worker->call("detect", request("detect", ""), kPlenty, events_).ok());
 }
 
-TEST_F(Hostile, AClosedConnectionIsTold) {
+TEST_F(Hostile, AClosedConnectionIsReported) {
   expect_defect(provoke("detect", "close and sleep"), "closed its connection to slipway in detect");
   EXPECT_FALSE(provoke("detect", "close").ok());
 }
 
-TEST_F(Hostile, BrokenFramesAreTold) {
+TEST_F(Hostile, BrokenFramesAreReported) {
   expect_defect(provoke("detect", "rubbish"), "an invalid message: hello");
   expect_defect(provoke("detect", "too long"), "a message of 4294967295 bytes");
   expect_defect(provoke("detect", "too deep"), "more than 200 levels");
   expect_defect(provoke("detect", "half a frame"), "by itself, with status 0");
 }
 
-TEST_F(Hostile, AnswersAgainstTheContractAreTold) {
+TEST_F(Hostile, AnswersAgainstTheContractAreReported) {
   const auto worker = start("raw");
   const auto call = [&](const char* op) { return worker->call(op, {}, kPlenty, events_); };
   expect_defect(call("silent"), "answered 0 times");
   expect_defect(call("twice"), "answered 2 times");
-  expect_defect(call("no json"), "what is not JSON");
+  expect_defect(call("no json"), "invalid JSON");
   expect_defect(call("status 9"), "unknown status 9");
   expect_defect(call("huge"), "more than the 64 MiB");
   EXPECT_NE(call("strange error").error().what.find("out of luck"), std::string::npos);

@@ -23,7 +23,7 @@ namespace {
 
 class Operations : public WorkerTest {};
 
-TEST_F(Operations, AllComeBackWithTheComponentsAnswer) {
+TEST_F(Operations, ReturnTheComponentsAnswer) {
   const testing::TempDir root;
   root.file("/etc/name", "node-1\n");
   const auto worker = start("stranger");
@@ -117,7 +117,7 @@ TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
   EXPECT_EQ(worker->call("tool", request, std::chrono::milliseconds(3000), events_).value()["exit"], 0);
 }
 
-TEST_F(Operations, RunInCleanSurroundings) {
+TEST_F(Operations, RunInACleanEnvironment) {
   setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
   const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, like a careless library
   const Json values = provoke("detect", "").value()["values"];
@@ -201,7 +201,7 @@ TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
 }
 
 // A worker dies with the thread that forked it, so that must not be the caller's thread.
-TEST_F(Operations, GoOnAfterTheThreadThatStartedTheWorkerEnded) {
+TEST_F(Operations, ContinueAfterTheThreadThatStartedTheWorkerEnded) {
   std::unique_ptr<Worker> worker;
   std::thread([&] {
     worker = start("stranger");
@@ -210,7 +210,7 @@ TEST_F(Operations, GoOnAfterTheThreadThatStartedTheWorkerEnded) {
   EXPECT_TRUE(worker->call("detect", request("detect", ""), kPlenty, events_).ok());
 }
 
-TEST_F(Operations, OfSeveralWorkersGoOnSideBySide) {
+TEST_F(Operations, OfSeveralWorkersContinueSideBySide) {
   std::vector<std::thread> threads;
   std::atomic<int> right{0};
   for (int i = 0; i < 8; ++i)
@@ -229,7 +229,7 @@ TEST_F(Operations, OfSeveralWorkersGoOnSideBySide) {
   EXPECT_EQ(right, 40);
 }
 
-TEST_F(Operations, MayBeAskedWithMebibytes) {
+TEST_F(Operations, AcceptLargeRequests) {
   const auto worker = start("stranger");
   Json desired = request("plan", "");
   desired["facts"]["values"] = {{"a", std::string(8U << 20, 'x')}};

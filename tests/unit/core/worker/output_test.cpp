@@ -15,7 +15,7 @@ class OutputTest : public ::testing::Test {
   std::vector<std::string> lines_;
 };
 
-TEST_F(OutputTest, HandsOnWholeLinesHoweverTheyArrive) {
+TEST_F(OutputTest, PassesOnWholeLines) {
   for (const char* part : {"one\ntw", "o\n\nthr", "ee"}) output_.printed(part, listener_);
   EXPECT_EQ(lines_, (std::vector<std::string>{"info:one", "info:two"}));
   output_.flush(listener_);
@@ -23,7 +23,7 @@ TEST_F(OutputTest, HandsOnWholeLinesHoweverTheyArrive) {
   EXPECT_EQ(output_.last_lines(), "one\ntwo\nthree");
 }
 
-TEST_F(OutputTest, CutsALineWithoutEnd) {
+TEST_F(OutputTest, CutsAnEndlessLine) {
   output_.printed(std::string(2 * ToolOutput::kMaxLine + 5, 'x'), listener_);
   EXPECT_EQ(lines_.size(), 2U);
   output_.flush(listener_);
@@ -37,7 +37,7 @@ TEST_F(OutputTest, KeepsTheLastTenLinesOfBothKinds) {
   EXPECT_EQ(lines_.front(), "debug:0");
 }
 
-TEST_F(OutputTest, IsAFloodOnlyWithinOneCall) {
+TEST_F(OutputTest, IsLimitedForEachCall) {
   const std::string most(ToolOutput::kMaxPerCall - 1, 'x');
   output_.printed(most, nullptr);
   EXPECT_FALSE(output_.flooded());

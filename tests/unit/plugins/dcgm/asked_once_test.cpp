@@ -79,7 +79,7 @@ TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
     }
 }
 
-TEST_F(AskedOnce, WhatStaysAsItIsIsNotAskedAgain) {
+TEST_F(AskedOnce, ConstantValuesAreNotReadAgain) {
   counters_ = std::make_shared<const Counters>(parse_counters("DCGM_FI_DEV_NAME, label, n\n"
                                                               "DCGM_FI_DEV_SERIAL, label, s\n"
                                                               "DCGM_FI_DEV_BRAND, label, b\n"

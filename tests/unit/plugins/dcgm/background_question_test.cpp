@@ -48,7 +48,7 @@ TEST(KeptUpToDate, DoesNotAskTwiceInAMoment) {
   EXPECT_EQ(asked.questions, 1);
 }
 
-TEST(KeptUpToDate, AsksAgainByItselfWhatHadNoAnswer) {
+TEST(KeptUpToDate, RepeatsAnUnansweredQuestion) {
   Asked asked;
   asked.answer = -1;
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(10), std::chrono::hours(1));
@@ -56,14 +56,14 @@ TEST(KeptUpToDate, AsksAgainByItselfWhatHadNoAnswer) {
   EXPECT_EQ(kept.known().problem, "nobody answers");
 }
 
-TEST(KeptUpToDate, TellsWhenAnAnswerIsAnotherThanBefore) {
+TEST(KeptUpToDate, ReportsAChangedAnswer) {
   Asked asked;
   std::counting_semaphore<> told{0};
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(1), std::chrono::hours(1));
-  kept.on_news([&] { told.release(); });
+  kept.on_change([&] { told.release(); });
   ASSERT_TRUE(asked.came.try_acquire_for(kLongEnough));
   std::this_thread::sleep_for(milliseconds(50));
-  (void)told.try_acquire();  // for the first answer, when it came after on_news()
+  (void)told.try_acquire();  // for the first answer, when it came after on_change()
   kept.ask();
   ASSERT_TRUE(asked.came.try_acquire_for(kLongEnough));
   EXPECT_FALSE(told.try_acquire_for(milliseconds(300))) << "the same again is no news";

@@ -67,7 +67,7 @@ TEST(Counters, KeepTheNameThatTheFileHas) {
   EXPECT_EQ(counters.series[1].field, find_field(203));
 }
 
-TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
+TEST(Counters, ThatNvmlLacksAreNamedAndLeftOut) {
   const Counters counters = read(
       "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_FI_DEV_DIAG_MEMORY_RESULT, gauge, b\n"
       "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
@@ -88,14 +88,14 @@ TEST(Counters, OfTheHealthRulesAreReadForTheHealthStatus) {
   EXPECT_EQ(std::ranges::count_if(counters.series, shown), 1);
 }
 
-TEST(Counters, OfOneFieldAreTakenOnce) {
+TEST(Counters, OfTheSameFieldAreCountedOnce) {
   const Counters counters = read("DCGM_FI_DEV_GPU_TEMP, gauge, a\ndcgm_gpu_temp, gauge, b\n");
   EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
   ASSERT_THAT(counters.warnings, SizeIs(1));
   EXPECT_THAT(counters.warnings[0], HasSubstr("c.csv:2: dcgm_gpu_temp is in line 1 already"));
 }
 
-TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
+TEST(Counters, ThatAreInvalidAreRefusedWithTheirLineAndTheRemedy) {
   const std::vector<std::tuple<std::string, std::string, std::string>> table{
       {"\nDCGM_FI_DEV_GPU_TMEP, gauge, a\n", "c.csv:2: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'",
        "DCGM_FI_DEV_GPU_TEMP"},
@@ -103,13 +103,13 @@ TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
       {"DCGM_FI_DEV_GPU_TEMP, gauge\n", "three parts, not 2", "FIELD, TYPE, HELP"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge, a, b\n", "three parts, not 4", "in quotes"},
       {"   \n", "three parts, not 1", ""},
-      {" # no comment\n", "a comment has its # in the first column", "what stands before the #"},
+      {" # no comment\n", "a comment has its # in the first column", "the text before the #"},
       {"DCGM_FI_DEV_GPU_TEMP,\tgauge, x\n", "there is a tab beside 'gauge'", "commas and blanks"},
       {"\tDCGM_FI_DEV_GPU_TEMP, gauge, x\n", "there is a tab beside 'DCGM_FI_DEV_GPU_TEMP'", ""},
-      {"DCGM_FI_DEV_GPU_TEMP, gauge, \"a\"\n", "a quote stands inside", "right behind the comma"},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge, \"a\"\n", "there is a quote inside", "directly after the comma"},
       {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\n", "a quote is not closed", ""},
-      {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\"b\n", "text behind a closing quote", ""},
-      {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a text", "label"},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\"b\n", "text after a closing quote", ""},
+      {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a string, which cannot", "label"},
       {"# nothing\n", "c.csv has no counter", "DCGM_FI_DEV_GPU_TEMP"},
       {"", "c.csv has no counter", ""}};
   for (const auto& [text, what, next] : table) {

@@ -75,7 +75,7 @@ TEST(EngineValues, StandBesideThoseOfNvml) {
 TEST(EngineFields, AreOfGpusLinksAndNvSwitches) {
   EXPECT_EQ(field_level(858), FieldLevel::nv_switch);
   EXPECT_EQ(field_level(786), FieldLevel::switch_link);
-  EXPECT_EQ(field_level(1509), FieldLevel::link) << "NVML does not tell it";
+  EXPECT_EQ(field_level(1509), FieldLevel::link) << "NVML does not have it";
   EXPECT_EQ(field_level(1529), FieldLevel::link) << "NVML tells it";
   EXPECT_EQ(field_level(1002), FieldLevel::gpu);
   EXPECT_EQ(abi::link_entity(abi::kSwitch, 3, 17), 0x03001103U);
@@ -118,7 +118,7 @@ TEST(EngineValues, OfNvSwitchesAndLinksStandBesideThoseOfGpus) {
 }
 
 // Earlier an engine's metrics had dcgm-exporter's names even if that set was not wanted.
-TEST(EngineValues, AreNotToldUnderNamesThatAreNotWanted) {
+TEST(EngineValues, AreNotReportedUnderUnselectedNames) {
   const Counters articles = with_fields_of({.dcgm = false, .articles = true}, counters());
   EXPECT_TRUE(articles.foreign.empty());
 }

@@ -35,7 +35,7 @@ TEST(Links, AreSelectedByTheirNumbersFromOne) {
   EXPECT_THAT(parse_processors("x", "k").error().what, HasSubstr("selects no processors"));
 }
 
-TEST(Links, AreToldAsDcgmExporterTellsThem) {
+TEST(Links, AreReportedAsDcgmExporterTellsThem) {
   const Counters counters =
       counters_in("DCGM_FI_DEV_NVLINK_REPLAY_ERROR_PER_LINK_TOTAL, counter, r\nDCGM_FI_DRIVER_VERSION, label, v\n");
   EXPECT_THAT(counters.series, IsEmpty());
@@ -54,7 +54,7 @@ TEST(Links, AreToldAsDcgmExporterTellsThem) {
                         "DCGM_FI_DRIVER_VERSION=\"550\"} 3\n"));
   EXPECT_THAT(page, Not(HasSubstr("nvlink=\"6\"")));
   EXPECT_THAT(parse_counters("DCGM_FI_DEV_NVLINK_GET_STATE, label, s\n", "c.csv").error().what,
-              HasSubstr("which is not a label of a GPU's metrics"));
+              HasSubstr("so it cannot be a label of a GPU's metrics"));
 }
 
 TEST(Processors, AreReadFromWhatTheKernelTells) {

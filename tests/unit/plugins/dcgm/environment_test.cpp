@@ -30,7 +30,7 @@ Error mistake(const std::string& entry) {
   return result ? Error{} : result.error();
 }
 
-TEST(DcgmEnvironment, CountsBeforeTheSpec) {
+TEST(DcgmEnvironment, TakesPrecedenceOverTheSpec) {
   const auto result = taken({"DCGM_EXPORTER_LISTEN=:9401", "DCGM_EXPORTER_INTERVAL=1500", "DCGM_EXPORTER_NO_HOSTNAME=T",
                              "DCGM_REMOTE_HOSTENGINE_INFO=node:5555", "DCGM_EXPORTER_COLLECTORS=/a.csv",
                              "DCGM_EXPORTER_USE_OLD_NAMESPACE=false", "PATH=/bin"},
@@ -71,7 +71,7 @@ TEST(DcgmEnvironment, RefusesByNameWhatItDoesNotDo) {
     EXPECT_EQ(mistake(entry).code, ErrorCode::usage) << entry;
 }
 
-TEST(DcgmEnvironment, TakesWhatAsksForNothing) {
+TEST(DcgmEnvironment, AcceptsVariablesWithoutEffect) {
   const auto result =
       taken({"DCGM_EXPORTER_CONFIGMAP_DATA=none", "DCGM_EXPORTER_CONFIG_FILE=", "DCGM_EXPORTER_ENABLE_PPROF=false",
              "DCGM_EXPORTER_LOG_FORMAT=text", "DCGM_EXPORTER_WEB_READ_TIMEOUT=10s", "DCGM_EXPORTER_LISTEN="});

@@ -39,12 +39,12 @@ class Events : public ::testing::Test {
   Sample sample_;
 };
 
-const std::string kOf0 = "{gpu=\"0\",UUID=\"GPU-0\",device=\"nvidia0\",modelName=\"H\"";
+const std::string kLabelsOfGpu0 = "{gpu=\"0\",UUID=\"GPU-0\",device=\"nvidia0\",modelName=\"H\"";
 const std::string kOf1 = "{gpu=\"1\",UUID=\"GPU-1\",device=\"nvidia1\",modelName=\"H\"";
 
 TEST_F(Events, AreZeroBeforeAnyHappened) {
   look(seconds(0), {}, 0);
-  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_COUNT" + kOf0 + ",window_size_in_ms=\"300000\"} 0\n"));
+  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_COUNT" + kLabelsOfGpu0 + ",window_size_in_ms=\"300000\"} 0\n"));
   EXPECT_THAT(page(), HasSubstr("DCGM_EXP_CLOCK_EVENTS_COUNT" + kOf1 + ",window_size_in_ms=\"300000\"} 0\n"));
   EXPECT_THAT(page(), Not(HasSubstr("DCGM_FI_DEV_CLOCKS_EVENT_REASONS"))) << "which is read, and was not asked for";
 }
@@ -52,11 +52,11 @@ TEST_F(Events, AreZeroBeforeAnyHappened) {
 TEST_F(Events, AreCountedInTheirWindowAndEver) {
   look(seconds(0), {{"GPU-0", {}, 79}, {"GPU-0", {}, 79}, {"GPU-0", {}, 13}}, 0);
   const std::string window = ",window_size_in_ms=\"300000\",xid=\"79\"} ";
-  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_COUNT" + kOf0 + window + "2\n"));
+  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_COUNT" + kLabelsOfGpu0 + window + "2\n"));
   EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_COUNT" + kOf1 + ",window_size_in_ms=\"300000\"} 0\n"));
   look(seconds(301), {}, 0);
   EXPECT_THAT(page(), Not(HasSubstr(window)));
-  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_TOTAL" + kOf0 + ",xid=\"79\"} 2\n"));
+  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_XID_ERRORS_TOTAL" + kLabelsOfGpu0 + ",xid=\"79\"} 2\n"));
 }
 
 TEST_F(Events, OfClocksAreSamplesInTheWindowAndComingUpInTotal) {
@@ -65,8 +65,8 @@ TEST_F(Events, OfClocksAreSamplesInTheWindowAndComingUpInTotal) {
   look(seconds(2), {}, 0x4);
   look(seconds(3), {}, 0x40);
   EXPECT_THAT(page(), HasSubstr("clock_event=\"power_cap\",window_size_in_ms=\"300000\"} 3\n"));
-  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_CLOCK_EVENTS_TOTAL" + kOf0 + ",clock_event=\"hw_thermal\"} 2\n"));
-  EXPECT_THAT(page(), Not(HasSubstr("DCGM_EXP_CLOCK_EVENTS_TOTAL" + kOf0 + ",clock_event=\"power_cap\"")));
+  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_CLOCK_EVENTS_TOTAL" + kLabelsOfGpu0 + ",clock_event=\"hw_thermal\"} 2\n"));
+  EXPECT_THAT(page(), Not(HasSubstr("DCGM_EXP_CLOCK_EVENTS_TOTAL" + kLabelsOfGpu0 + ",clock_event=\"power_cap\"")));
 }
 
 TEST_F(Events, OfAWholeGpuAreThoseOfItsInstances) {
@@ -81,7 +81,7 @@ TEST_F(Events, OfAWholeGpuAreThoseOfItsInstances) {
 TEST_F(Events, HavePeersByTheirStatus) {
   look(seconds(0), {}, 0);
   sample_.peers = {{0, 1, 0}, {1, 0, 3}};
-  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_P2P_STATUS" + kOf0 + ",link_status=\"OK\",peer_gpu=\"1\"} 0\n"));
+  EXPECT_THAT(page(), HasSubstr("DCGM_EXP_P2P_STATUS" + kLabelsOfGpu0 + ",link_status=\"OK\",peer_gpu=\"1\"} 0\n"));
   EXPECT_THAT(page(), HasSubstr("link_status=\"TopologyNotSupported\",peer_gpu=\"0\"} 3\n"));
 }
 

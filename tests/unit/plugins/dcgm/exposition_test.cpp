@@ -47,13 +47,13 @@ TEST(Exposition, HasTheLabelsOfDcgmExporterInItsOrder) {
                  "modelName=\"NVIDIA H200\",GPU_I_PROFILE=\"1g.18gb\",GPU_I_ID=\"7\",Hostname=\"node1\"} 42\n"));
 }
 
-TEST(Exposition, LeavesOutWhatAGpuDoesNotHave) {
+TEST(Exposition, LeavesOutUnsupportedValues) {
   const Counters counters = counters_from("DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_FB_USED, gauge, b\n");
   Sample sample;
   sample.entities.push_back({.gpu = gpu(0), .series = {Value(), Value()}, .labels = {}});
   sample.entities.push_back({.gpu = gpu(1), .series = {Value(), std::int64_t{3}}, .labels = {}});
   const std::string text = exposition_text(sample, counters, {});
-  EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_GPU_TEMP"))) << "a family without a series is not there";
+  EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_GPU_TEMP"))) << "a family without a series is missing";
   EXPECT_THAT(text, HasSubstr("DCGM_FI_DEV_FB_USED{gpu=\"1\""));
   EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_FB_USED{gpu=\"0\"")));
 }
@@ -68,7 +68,7 @@ TEST(Exposition, EscapesLabelsAndHelp) {
   EXPECT_THAT(text, HasSubstr("# HELP DCGM_FI_DEV_GPU_TEMP a \\\\ b\n"));
 }
 
-TEST(Exposition, TellsWhatTheLastXidMeans) {
+TEST(Exposition, ReportsWhatTheLastXidMeans) {
   const Counters counters = counters_from("DCGM_FI_DEV_XID_ERRORS, gauge, a\n");
   Sample sample;
   sample.entities.push_back({.gpu = gpu(0), .series = {std::int64_t{0}}, .labels = {}});
@@ -80,7 +80,7 @@ TEST(Exposition, TellsWhatTheLastXidMeans) {
   EXPECT_THAT(text, HasSubstr("err_code=\"4000\",err_msg=\"Unknown Error\"} 4000\n"));
 }
 
-TEST(Exposition, TellsWhatIsMissing) {
+TEST(Exposition, ReportsMissingGpus) {
   Sample sample{.problem = "not loaded", .outages = 2, .read_errors = {{"DCGM_FI_DEV_GPU_TEMP", 3}}};
   sample.gpus.push_back({gpu(3), "the GPU is lost"});
   const std::string text = exposition_text(sample, Counters(), {.host_name = "n"});

@@ -24,7 +24,7 @@ TEST(Fields, CanAllBeSelectedByEachOfTheirNames) {
   }
 }
 
-TEST(Fields, OfOurOwnCannotBeSelected) {
+TEST(Fields, OfSlipwayCannotBeSelected) {
   EXPECT_NE(find_field(kMemoryTotalBytes), nullptr);
   EXPECT_FALSE(field_number(field_name(kMemoryTotalBytes)));
   EXPECT_EQ(find_field(kOwnFields + 100), nullptr);

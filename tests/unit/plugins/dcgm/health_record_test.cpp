@@ -35,7 +35,7 @@ class Record : public ::testing::Test {
   HealthRecord record_;
 };
 
-TEST_F(Record, HoldsWhatCountsWithTheWorstFirst) {
+TEST_F(Record, HoldsFaultsWithTheWorstFirst) {
   xid(13);
   xid(63);
   xid(79);
@@ -102,7 +102,7 @@ TEST_F(Record, TakesTheGrowthOfACounterWithinItsWindow) {
 }
 
 // Earlier a finding remained for a day although the rule that caused it was corrected.
-TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
+TEST_F(Record, DropsFaultsThatCorrectedRulesIgnore) {
   xid(79);
   xid(63);
   value("hot", 90);
@@ -119,7 +119,7 @@ TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
 }
 
 // Earlier severity and words followed corrected rules, but scope and GPU instance kept their old values.
-TEST_F(Record, IsAboutWhatCorrectedRulesSayItIsAbout) {
+TEST_F(Record, FollowsTheScopeOfCorrectedRules) {
   xid(94, 3);
   ASSERT_TRUE(rules_.add("version: v1\nxids: {94: {scope: gpu}}\n", "site.yaml"));
   looked(seconds(1));
@@ -133,7 +133,7 @@ TEST_F(Record, IsAboutWhatCorrectedRulesSayItIsAbout) {
   EXPECT_LE(record_.of(kGpu).front().scope, Scope::mig);
 }
 
-TEST_F(Record, EndsWhatAnotherServiceSawTheEndOf) {
+TEST_F(Record, EndsFaultsThatAnotherServiceSawEnd) {
   const GpuHealth other{.name = "GPU 0", .faults = {}, .ended = {{{}, "reset", now_ + seconds(1)}}};
   xid(79);
   record_.end(kGpu, other);
@@ -144,7 +144,7 @@ TEST_F(Record, EndsWhatAnotherServiceSawTheEndOf) {
   EXPECT_EQ(codes(), "xid-79") << "this one is later than the reset";
 }
 
-TEST_F(Record, IsBoundedWhateverComes) {
+TEST_F(Record, IsAlwaysLimited) {
   for (unsigned number = 0; number < 5000; ++number) {
     now_ += seconds(1);
     xid(10'000 + number);

@@ -59,7 +59,7 @@ TEST_F(HealthStatus, HasTheWorstOfAWatch) {
   EXPECT_EQ(failing(), "MEM 20 DCGM_FR_ROW_REMAP_FAILURE");
 }
 
-TEST_F(HealthStatus, HasAnUnknownXidUnderAll) {
+TEST_F(HealthStatus, CountsAnUnknownXidInTheCategoryAll) {
   xid(4242);
   EXPECT_EQ(failing(), "ALL 10 DCGM_FR_XID_ERROR");
 }
@@ -67,7 +67,7 @@ TEST_F(HealthStatus, HasAnUnknownXidUnderAll) {
 TEST_F(HealthStatus, OfAGpuThatCannotBeReadFails) { EXPECT_EQ(failing(false), "DRIVER 20 DCGM_FR_NVML_API"); }
 
 // A GPU that fell off the bus has no other series, and a GPU with instances has one for the whole GPU.
-TEST_F(HealthStatus, IsToldOfEachGpuThatWasEverSeen) {
+TEST_F(HealthStatus, GetsEachGpuThatWasEverSeen) {
   Counters counters = parse_counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, Health\n", "c.csv").value_or({});
   Sample sample;
   sample.gpus.resize(2);
@@ -110,13 +110,13 @@ TEST(RuleFields, HaveToBeThere) {
   EXPECT_EQ(problem("DCGM_FI_DEV_GPU_TMEP"),
             "site.yaml:3:17: counters.mine.field: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'");
   EXPECT_THAT(problem("DCGM_FI_DEV_DIAG_MEMORY_RESULT"), HasSubstr("is not read from NVML"));
-  EXPECT_THAT(problem("DCGM_FI_DEV_SERIAL"), HasSubstr("is a text"));
-  EXPECT_THAT(problem("DCGM_FI_DEV_CPU_UTIL_TOTAL"), HasSubstr("is of a link or a processor"));
+  EXPECT_THAT(problem("DCGM_FI_DEV_SERIAL"), HasSubstr("is a string"));
+  EXPECT_THAT(problem("DCGM_FI_DEV_CPU_UTIL_TOTAL"), HasSubstr("belongs to a link or a processor"));
   EXPECT_TRUE(check_rule_fields(health::default_rules()));
 }
 
 // Earlier the error named a key that the spec did not have.
-TEST(Variables, AreBlamedForWhatTheySay) {
+TEST(Variables, AreNamedInErrorsAboutThem) {
   const Error error{
       .code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};
   EXPECT_EQ(blamed_on_variable(error, {"DCGM_EXPORTER_INTERVAL"}).where, "environment variable DCGM_EXPORTER_INTERVAL");
@@ -124,7 +124,7 @@ TEST(Variables, AreBlamedForWhatTheySay) {
 }
 
 // CSI as one character, U+009B, in a process' name.
-TEST(TerminalSafe, EscapesWhatATerminalWouldObey) {
+TEST(TerminalSafe, EscapesTerminalControls) {
   EXPECT_EQ(terminal_safe("{\"a\":\"x\xc2\x9b"
                           "31m\x7fy\xc3\xa9\xc2\xa0\"}"),
             "{\"a\":\"x\\u009b31m\\u007fy\xc3\xa9\xc2\xa0\"}");

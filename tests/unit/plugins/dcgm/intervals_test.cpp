@@ -117,7 +117,7 @@ TEST(WatchGroups, GiveTheirCountersAnInterval) {
   EXPECT_THAT(intervals_of(counters, seconds(10)), ElementsAre(seconds(1), seconds(10), minutes(5)));
 }
 
-TEST(WatchGroups, LeaveWhatIsReadForOtherMetricsAlone) {
+TEST(WatchGroups, DoNotAffectOtherMetrics) {
   Counters counters =
       parse_counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});
   give_intervals({{.name = "fast", .place = "", .interval = seconds(1), .patterns = {"*_TEMP"}}}, minutes(1), counters);
@@ -133,11 +133,10 @@ TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
       {.name = "cpu", .place = "", .interval = seconds(1), .patterns = {"DCGM_FI_DEV_CPU_*"}}};
   EXPECT_TRUE(check_groups(groups, counters));
   give_intervals(groups, minutes(1), counters);
-  EXPECT_THAT(counters.warnings,
-              ::testing::Contains(HasSubstr("the group 'cpu' does not count for DCGM_FI_DEV_CPU_*")));
+  EXPECT_THAT(counters.warnings, ::testing::Contains(HasSubstr("the group 'cpu' does not apply to DCGM_FI_DEV_CPU_*")));
 }
 
-TEST(WatchGroups, AreAMistakeWhereTheyMeetOrMatchNothing) {
+TEST(WatchGroups, AreAnErrorWhenTheyOverlapOrMatchNothing) {
   const Counters counters = three();
   const auto error = [&](const std::vector<WatchGroup>& groups) { return check_groups(groups, counters).error(); };
   const WatchGroup temperature{.name = "a", .place = "c.yaml:7:5", .interval = seconds(1), .patterns = {"*_TEMP"}};
@@ -162,7 +161,7 @@ TEST(Schedule, EndsIntervalsThatAreMultiplesTogether) {
   }
 }
 
-TEST(Schedule, DoesNotMakeUpForWhatWasMissed) {
+TEST(Schedule, DoesNotRepeatMissedRuns) {
   Schedule schedule;
   schedule.set({seconds(1)});
   Schedule::Clock::time_point now{hours(1)};
@@ -172,7 +171,7 @@ TEST(Schedule, DoesNotMakeUpForWhatWasMissed) {
   EXPECT_THAT(schedule.take(now + seconds(8)), ElementsAre(seconds(1)));
 }
 
-TEST(Schedule, BeginsAnewWithOtherIntervalsAndOnRequest) {
+TEST(Schedule, BeginsAgainWithOtherIntervalsAndOnRequest) {
   Schedule schedule;
   schedule.set({seconds(1), seconds(60)});
   const Schedule::Clock::time_point now{hours(1)};
@@ -185,7 +184,7 @@ TEST(Schedule, BeginsAnewWithOtherIntervalsAndOnRequest) {
   EXPECT_THAT(schedule.take(now), ElementsAre(seconds(1)));
 }
 
-TEST(LookOptions, WantAllUnlessIntervalsAreNamed) {
+TEST(LookOptions, IncludeAllWithoutIntervals) {
   const Counter fast{.name = "", .type = "", .help = "", .field = nullptr, .hidden = false, .every = seconds(1)};
   EXPECT_TRUE(LookOptions{}.has(fast));
   EXPECT_TRUE((LookOptions{.details = false, .due = {seconds(1)}}).has(fast));

@@ -81,7 +81,7 @@ TEST(Names, OfConventionsHaveBaseUnits) {
   EXPECT_THAT(page, HasSubstr(",vbios_version=\"text\"} 1\n"));
 }
 
-TEST(Names, AreNeverThereTwice) {
+TEST(Names, AreUnique) {
   const std::string page = page_of({.dcgm = true, .openmetrics = true, .articles = true});
   std::set<std::string> families;
   std::set<std::string> series;

@@ -77,7 +77,7 @@ void expect_balanced(const std::string& page) {
   EXPECT_TRUE(open.empty());
 }
 
-TEST(DcgmPage, IsWellFormedWhateverOthersHaveNamed) {
+TEST(DcgmPage, IsWellFormedForAnyNames) {
   GpuOverview gpu = gpu_with_instances(3, 7);
   gpu.gpu.model = gpu.gpu.bus_id = kHostile;
   gpu.details->instances.front().profile = kHostile;
@@ -94,7 +94,7 @@ TEST(DcgmPage, IsWellFormedWhateverOthersHaveNamed) {
   expect_balanced(page);
 }
 
-TEST(DcgmPage, KeepsTheWritingDirectionOfANameInside) {
+TEST(DcgmPage, IsolatesTheWritingDirectionOfNames) {
   const std::string page = page_html(overview_of({gpu_with_everything(0,
                                                                       "a\xe2\x80\xae"
                                                                       "b")}));
@@ -102,7 +102,7 @@ TEST(DcgmPage, KeepsTheWritingDirectionOfANameInside) {
                               "b</bdi>"));
 }
 
-TEST(DcgmPage, ReplacesWhatIsNoUtf8) {
+TEST(DcgmPage, ReplacesInvalidUtf8) {
   EXPECT_EQ(html_text("a\x80"), "a\xef\xbf\xbd");
   EXPECT_EQ(html_text("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(html_text("\xc2\x9b"), "\xef\xbf\xbd");  // a control character
@@ -153,7 +153,7 @@ double contrast(const std::string& one, const std::string& other) {
   return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
 
-TEST(DcgmPage, HasColoursThatCanBeToldApart) {
+TEST(DcgmPage, HasDistinguishableColours) {
   const std::string style = kPageStyle;
   const std::size_t dark = style.find("@media");
   const std::map<std::string, std::string> looks{{"light", style.substr(0, dark)},
@@ -232,7 +232,7 @@ TEST(DcgmHistory, HasAGapWhereThereWasNoValue) {
   EXPECT_THAT(last, ::testing::ElementsAre(std::nullopt, 50U, 50U, std::nullopt, std::nullopt, 60U));
 }
 
-TEST(DcgmHistory, ForgetsWhatIsOlderAndTakesAnyClock) {
+TEST(DcgmHistory, DropsOldSamplesAndAcceptsAnyClock) {
   History history;
   history.add(at(0), 50);
   EXPECT_EQ(history.steps(at(600), std::chrono::seconds(0)), std::vector<std::optional<unsigned>>(120));
@@ -258,7 +258,7 @@ Sample sample_of(std::uint64_t xid) {
   return sample;
 }
 
-TEST(DcgmOverview, TellsWhatAnXidMeansAndRemembersIt) {
+TEST(DcgmOverview, ReportsWhatAnXidMeansAndRemembersIt) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   for (const std::uint64_t xid : std::initializer_list<std::uint64_t>{0, 63, 63, 79, 31}) page.add(sample_of(xid), {});
   const Overview overview = page.overview(sample_of(31), {}, {}, false);
@@ -279,17 +279,17 @@ TEST(DcgmOverview, KeepsNoMoreThanAFewXids) {
   EXPECT_EQ(overview.gpus.at(0).xids.back().number, 99U);
 }
 
-TEST(DcgmOverview, LeavesOutWhatNobodyIsToSee) {
+TEST(DcgmOverview, LeavesOutHiddenProcesses) {
   PageMaker page({.node = "n", .shows_processes = false, .released = false, .interval = std::chrono::seconds(1)});
   page.add(sample_of(0), {});
   EXPECT_TRUE(page.overview(sample_of(0), {}, {}, false).gpus.at(0).details->processes.empty());
   EXPECT_THAT(page_html(page.overview(sample_of(0), {}, {}, false)), HasSubstr("Processes are left out"));
   const Overview released = page.overview(sample_of(0), {}, {}, true);
   EXPECT_FALSE(released.gpus.at(0).details);
-  EXPECT_THAT(released.problem, HasSubstr("another program has asked for the driver"));
+  EXPECT_THAT(released.problem, HasSubstr("another program needs the driver"));
 }
 
-TEST(DcgmOverview, TakesPodsAndReasonsOfOthers) {
+TEST(DcgmOverview, ShowsOnlyItsOwnPodsAndAllReasons) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   page.add(sample_of(0), {});
   const PodsAndHealth known{.pods = {{"GPU-0", {}, "a", "b", "c"}, {"GPU-1", {}, "no", "no", "no"}},

@@ -45,7 +45,7 @@ GpuPods gpu_pods_of(const std::vector<Given>& all, const std::vector<std::string
   return nvidia::kubelet::gpu_pods_of(allocations_of(all), more);
 }
 
-TEST(DeviceIds, AreReadInEveryFormThatDevicePluginsGiveThem) {
+TEST(DeviceIds, AreReadInTheFormsOfAllDevicePlugins) {
   const std::vector<std::array<std::string, 3>> table{{"GPU-1", "GPU-1", ""},
                                                       {"GPU-1::3", "GPU-1", "3"},
                                                       {"MIG-5e", "MIG-5e", ""},
@@ -81,7 +81,7 @@ TEST(GpuPods, AreBoundedAndKeepAnOrder) {
   EXPECT_TRUE(std::ranges::is_sorted(holders.at("GPU-1")));
 }
 
-TEST(GpuPods, OfAnyResourceAreFoundForWhoAsksForAll) {
+TEST(GpuPods, OfAnyResourceAreFoundOnRequest) {
   const GpuPods holders = nvidia::kubelet::gpu_pods_of(allocations_of({{"a", "example.com/renamed", "GPU-1::0"}}));
   EXPECT_THAT(holders.at("GPU-1"), ElementsAre(GpuPod{"team", "a", "cuda", "0"}));
 }
@@ -92,7 +92,7 @@ Attribution known_of(const std::vector<Given>& all) { return {.holders = gpu_pod
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-TEST(Uses, AreThePodOfAWholeGpu) {
+TEST(Uses, OfAWholeGpuNameItsPod) {
   const Attribution known = known_of({{"a", "nvidia.com/gpu", "GPU-0"}});
   const auto uses = uses_of(entity_of(0), known, {.kubernetes = true});
   ASSERT_THAT(uses, SizeIs(1));
@@ -120,7 +120,7 @@ TEST(Uses, OfAGpuInstanceAreFoundByEveryNameOfIt) {
       << "the whole GPU is another device";
 }
 
-TEST(Uses, OfASharedGpuAreOneForEachPodOnlyWhereThatIsAskedFor) {
+TEST(Uses, OfASharedGpuAreSeparateForEachPodOnRequest) {
   const Attribution known = known_of({{"b", "nvidia.com/gpu", "GPU-0::1"}, {"a", "nvidia.com/gpu", "GPU-0::0"}});
   EXPECT_THAT(uses_of(entity_of(0), known, {.kubernetes = true}), SizeIs(1));
   const auto uses = uses_of(entity_of(0), known, {.kubernetes = true, .virtual_gpus = true});
@@ -227,7 +227,7 @@ TEST_F(JobFolder, IsReadByTheNamesOfGpus) {
   EXPECT_THAT(jobs(), ElementsAre(Pair("0", ElementsAre("17", "18")), Pair("1.4", ElementsAre("19"))));
 }
 
-TEST_F(JobFolder, MayHoldAnything) {
+TEST_F(JobFolder, MayContainAnyFiles) {
   folder_.file("jobs/0", std::string("a\x01\"b\x80\n") + std::string(1000, 'x') + "\n" + "c\n");
   folder_.file("jobs/1", std::string(kMostJobFileBytes + 1, '\n'));
   folder_.file("secret", "root's password");
@@ -240,7 +240,7 @@ TEST_F(JobFolder, MayHoldAnything) {
   EXPECT_THAT(jobs(), ElementsAre(Pair("0", ElementsAre("a\"b", "c")), Pair("5", SizeIs(kMostJobs))));
 }
 
-TEST_F(JobFolder, TellsWhenItCannotBeRead) {
+TEST_F(JobFolder, ReportsWhenItCannotBeRead) {
   const RootDir root = RootDir::open(folder_.string()).value();
   EXPECT_EQ(read_jobs(root, "/jobs").error().code, ErrorCode::not_found);
   for (std::size_t i = 0; i <= kMostJobFiles; ++i) folder_.file("jobs/x" + std::to_string(i), "");

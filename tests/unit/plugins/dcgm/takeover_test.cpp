@@ -74,7 +74,7 @@ TEST(DcgmListeners, AreThoseOfThePortThatListen) {
     EXPECT_THAT(listeners(broken, 9400), IsEmpty()) << broken;
 }
 
-TEST(DcgmPort, IsHeldByWhoeverListensOnItsAddressOrOnAll) {
+TEST(DcgmPort, IsHeldByAListenerOnItsAddressOrOnAllAddresses) {
   const FakeHost all = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const auto holder = port_holder(all, "127.0.0.1", 9400);
   ASSERT_TRUE(holder);
@@ -96,7 +96,7 @@ TEST(DcgmPort, NamesAUnitThatIsAtWorkWhereTheProcessIsHidden) {
   EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is at work"));
 }
 
-TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsAskedFor) {
+TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsRequested) {
   const FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const std::string takeover = plan_text(host, settings(true));
   EXPECT_THAT(takeover,
@@ -108,14 +108,14 @@ TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsAskedFor) {
   EXPECT_THAT(yield, HasSubstr("`existing_exporter: takeover` stops and disables dcgm-exporter.service"));
 }
 
-TEST(DcgmTakeover, LeavesWhatNoUnitStartedAndSaysSo) {
+TEST(DcgmTakeover, LeavesAProcessWithoutAUnitAndSaysSo) {
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   host.file("/proc/812/cgroup", "0::/user.slice/session-1.scope\n");
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
 // Earlier a user could hide that his process has the port by words in its own command line.
-TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
+TEST(DcgmTakeover, IdentifiesAnExporterByItsUnit) {
   using namespace std::string_literals;
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   host.file("/proc/812/cgroup", "0::/user.slice/session-1.scope\n");
@@ -125,7 +125,7 @@ TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
   EXPECT_THAT(takeover, HasSubstr("end it where it was started"));
 }
 
-TEST(DcgmTakeover, IsTheSameBeforeAndAfterTheUnitWasStopped) {
+TEST(DcgmTakeover, StaysTheSameAfterTheUnitWasStopped) {
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const std::string before = plan_text(host, settings(true));
   host.without("/proc/812").file("/proc/net/tcp", kHead);
@@ -155,7 +155,7 @@ TEST(DcgmTakeover, NamesARunningHostEngine) {
   EXPECT_TRUE(findings.passed()) << "a warning";
 }
 
-TEST(DcgmVerify, NamesWhoHasThePort) {
+TEST(DcgmVerify, NamesTheProcessThatHasThePort) {
   const FakeHost host = machine_with("nginx", 5, "nginx.service", kAll);
   Findings findings;
   add_findings(host, settings(), findings);

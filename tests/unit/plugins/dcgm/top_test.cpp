@@ -22,8 +22,7 @@ using testing::overview_of;
 Overview whole() {
   GpuOverview bad = gpu_with_everything(1, kHostile);
   bad.level = Level::bad;
-  bad.reasons = {{"GPU-1", Level::bad,
-                  "XID 79 at 22:13:20 UTC: the GPU has fallen off the bus and is not there any more",
+  bad.reasons = {{"GPU-1", Level::bad, "XID 79 at 22:13:20 UTC: the GPU has fallen off the bus and no longer exists",
                   "reset it; when that does not help, have the board looked at by whoever sold it"}};
   bad.details.reset();
   GpuOverview slow = gpu_with_everything(2, "train");
@@ -66,7 +65,7 @@ TEST(TopScreen, HasColoursByMeaningAndOnlyWhereTheyAreShown) {
   EXPECT_THAT(text, HasSubstr("\x1b[32mok\x1b[0m"));
 }
 
-TEST(TopScreen, LetsNobodyMoveTheCursor) {
+TEST(TopScreen, EscapesCursorMoves) {
   Overview overview = overview_of({gpu_with_everything(0, kHostile)}, kHostile);
   overview.problem = overview.driver_version = kHostile;
   overview.gpus[0].gpu.model = kHostile;

@@ -59,7 +59,7 @@ TEST(Allocate, VolumeMountsNameDevicesByPaths) {
   EXPECT_THAT(grant->mounts, ElementsAre(Mount{"/var/run/nvidia-container-devices/GPU-2", "/dev/null"}));
 }
 
-TEST(Allocate, CdiStrategiesNameDevicesAndNothingElse) {
+TEST(Allocate, CdiStrategiesReturnOnlyDeviceNames) {
   Machine cdi = machine(
       "{flags: {gdsEnabled: true, plugin: {deviceListStrategy: [cdi-cri, cdi-annotations], "
       "passDeviceSpecs: true}}}");
@@ -98,7 +98,7 @@ TEST(Allocate, MpsClientsGetPipeAndSharedMemory) {
                                          Mount{"/dev/shm", "/run/mps/shm"}));
 }
 
-TEST(Allocate, RefusesWhatIsNotThereOrMoreThanSharingAllows) {
+TEST(Allocate, RefusesUnknownDevicesAndOversizedRequests) {
   EXPECT_THAT(machine("").allocate({"GPU-9"}).error().what, HasSubstr("unknown device: GPU-9"));
   const Machine one = machine("sharing: {timeSlicing: {failRequestsGreaterThanOne: true, replicas: 4}}");
   EXPECT_TRUE(one.allocate({"GPU-0::1"}));

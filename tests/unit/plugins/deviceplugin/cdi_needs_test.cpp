@@ -36,7 +36,7 @@ std::string refused(const std::string& config, const Inputs& inputs, const std::
   return error ? to_text(*error) : "";
 }
 
-TEST(CdiNeeds, AreNoneWithoutAStrategyOfCdi) {
+TEST(CdiNeeds, AreEmptyWithoutAStrategyOfCdi) {
   EXPECT_TRUE(needs_of("", FakeHost()).is_null());
   EXPECT_EQ(refused("flags: {gdsEnabled: true}", cdi_says("nvidia.com/gpu")), "");
 }
@@ -64,7 +64,7 @@ TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
   }
 }
 
-TEST(CdiNeeds, OfImexChannelsAreAnErrorOnlyWhereNoModeMakesTheirSpec) {
+TEST(CdiNeeds, OfImexChannelsAreAnErrorOnlyWithoutAModeThatMakesTheirSpec) {
   const std::string config = kCdi + "imex: {channelIDs: [0]}\n";
   EXPECT_THAT(refused(config, cdi_says("nvidia.com/gpu")),
               AllOf(HasSubstr("add imex to spec.components.cdi.modes"), HasSubstr("config.imex.channelIDs")));
@@ -86,7 +86,7 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
               AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }
 
-TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilSomebodyWroteASpec) {
+TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilASpecExists) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), HasSubstr("no spec here has one yet"));
@@ -104,7 +104,7 @@ TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   EXPECT_EQ(findings.list().at(0).status, Finding::Status::not_applicable);
 }
 
-TEST(CdiFinding, SaysWhatNoSpecHas) {
+TEST(CdiFinding, NamesDevicesWithoutASpec) {
   FakeHost host;
   host.live("6.1.0-50-amd64")
       .pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});

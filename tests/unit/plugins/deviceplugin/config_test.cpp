@@ -58,7 +58,7 @@ sharing:
   EXPECT_TRUE(settings->sharing.rename_by_default);
 }
 
-TEST(Config, KeysCountWhateverTheirCaseAndUnknownOnesAreNamedWithTheNearest) {
+TEST(Config, KeysIgnoreCaseAndUnknownOnesAreNamedWithTheNearest) {
   const auto settings = settings_of("version: v1\nFlags:\n  MIGSTRATEGY: single\n  migStategy: none\n");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
@@ -108,7 +108,7 @@ TEST(Config, ShortFormsShareEverythingAndSetTheMigStrategy) {
   EXPECT_EQ(settings->sharing.resources[0].name, "");
 }
 
-TEST(Config, AnEmptySharingIsNoSharing) {
+TEST(Config, AnEmptySharingSharesNothing) {
   const auto settings = settings_of("{sharing: {timeSlicing: {}, mps: {replicas: 2}}}");
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->sharing.kind, SharingKind::mps);
@@ -239,7 +239,7 @@ TEST(Config, AFolderOfConfigsHasALimitedNumberOfFiles) {
 }
 
 // Earlier the first line of a link's target was quoted in a log that more users can read than that file.
-TEST(Config, AChoiceThatIsNoNameIsNotQuoted) {
+TEST(Config, AnInvalidChoiceIsNotQuoted) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/choice", "root:$y$j9T$HASH:19000::\n");
   const Spec spec(Json{{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}});
@@ -342,7 +342,7 @@ imex: {channels: 1}
                   unknown("8:36", "count"), unknown("9:8", "channels")));
 }
 
-TEST(Config, AKeyInAnotherPlaceIsToldWhereItBelongs) {
+TEST(Config, AMisplacedKeyIsNamedWithItsPlace) {
   const std::vector<std::pair<const char*, const char*>> files{
       {"flags: {failRequestsGreaterThanOne: true}",
        "config.yaml:1:9: unknown key 'failRequestsGreaterThanOne', ignored: "
@@ -404,7 +404,7 @@ TEST(Config, ErrorsInAQuotedOrFoldedConfigNameTheLineOfTheFile) {
   EXPECT_EQ(where("  any: &name \"flags:\\n  migStrategy: both\"\n"), "map.yaml:3:8") << "where the value begins";
 }
 
-TEST(Config, OnlyTheConfigThatIsChosenHasToBeRight) {
+TEST(Config, OnlyTheChosenConfigHasToBeValid) {
   const std::string text =
       "kind: ConfigMap\ndata:\n  good: \"version: v1\"\n  bad: \"a: [\"\n  twice: \"a: 1\\na: 1\"\n";
   EXPECT_TRUE(of_config_map(text, "good"));
@@ -414,7 +414,7 @@ TEST(Config, OnlyTheConfigThatIsChosenHasToBeRight) {
 }
 
 // Earlier the place was a key of the spec, for any source of the name.
-TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
+TEST(Config, AChoiceThatIsMissingIsLocatedWhereItIsMade) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/dp/big", "").file("/etc/choice", "large\n");
   const auto where = [&host](const Json& section) {
@@ -433,7 +433,7 @@ TEST(Config, AChoiceThatIsNotThereIsLocatedWhereItIsMade) {
 }
 
 // Earlier GPUs stayed unshared, and only the service's log mentioned it.
-TEST(Config, NamesThatNothingHasAreWarnedOf) {
+TEST(Config, UnusedNamesCauseAWarning) {
   const auto warnings = [](const std::string& name) {
     return settings_of(
                "resources: {gpus: [{pattern: \"*A100*\", name: a100}]}\n"

@@ -29,12 +29,12 @@ class Book : public ::testing::Test {
   HealthBook book_;
 };
 
-TEST_F(Book, AProgramsMistakeIsNoEvidence) {
+TEST_F(Book, AnApplicationErrorIsNotAFault) {
   for (const unsigned number : {13U, 31U, 43U, 45U, 68U, 109U}) xid(number);
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-TEST_F(Book, ComesBackAfterAQuietTimeAndACheck) {
+TEST_F(Book, RecoversAfterAStableTimeAndACheck) {
   xid(63);
   EXPECT_EQ(reason(), "xid-63");
   now_ += seconds(20);
@@ -57,7 +57,7 @@ TEST_F(Book, AnErrorThatNeedsAResetWaitsForOne) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-TEST_F(Book, WithoutAnyWordOfAResetItWaitsLong) {
+TEST_F(Book, WaitsLongWithoutAReportedReset) {
   xid(48);
   answers(seconds(99));
   EXPECT_FALSE(book_.of(kGpu).healthy);
@@ -89,7 +89,7 @@ TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
   EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "reset");
 }
 
-TEST_F(Book, AResetThatSlipwayKnowsOfEndsWhatWasBefore) {
+TEST_F(Book, AKnownResetEndsTheEarlierFaults) {
   now_ += seconds(1);
   const nvidia::health::GpuHealth reset{
       .name = "GPU 0", .faults = {}, .ended = {{.instance = {}, .how = "reset", .when = now_ + seconds(5)}}};
@@ -109,7 +109,7 @@ TEST_F(Book, AResetThatSlipwayKnowsOfEndsWhatWasBefore) {
   EXPECT_EQ(reason(), "xid-48");
 }
 
-TEST_F(Book, ADriverThatNamesItsOptionsIsBelieved) {
+TEST_F(Book, ADriverThatReportsItsOptionsIsTrusted) {
   answers(seconds(0), 1U);
   EXPECT_EQ(reason(), "recovery-action");
   answers(seconds(500), 1U);
@@ -118,12 +118,12 @@ TEST_F(Book, ADriverThatNamesItsOptionsIsBelieved) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-TEST_F(Book, AGpuThatHangsIsNotCalledLost) {
+TEST_F(Book, AGpuThatHangsIsNotReportedAsLost) {
   book_.checked(kGpu, {.answers = false, .hangs = true, .why = "no answer"}, now_);
   EXPECT_EQ(reason(), "hangs");
 }
 
-TEST_F(Book, ADriverThatIsGoneMakesAllSickAndForgetsNothing) {
+TEST_F(Book, AMissingDriverMakesAllUnhealthyAndKeepsFaults) {
   xid(48);
   book_.driver_gone("the driver is not loaded", now_);
   EXPECT_EQ(book_.of("GPU-7").reason, "driver-gone");
@@ -160,7 +160,7 @@ TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   EXPECT_EQ(book_.shared(kGpu, "GPU 0").ended.at(0).how, "found");
 }
 
-TEST_F(Book, TakesAnXidThatOnlyAnotherServiceSawOnce) {
+TEST_F(Book, CountsAnXidOfAnotherServiceOnce) {
   now_ += seconds(1);
   const auto take = [&](Moment last) {
     return book_.take(kGpu, {.code = "xid-79", .xid = 79, .last = last}, XidEffect::reset,
@@ -178,7 +178,7 @@ TEST_F(Book, TakesAnXidThatOnlyAnotherServiceSawOnce) {
 }
 
 // XID 154 reports a changed recovery action of the driver, including that none is needed any more.
-TEST_F(Book, JudgesXid154ByWhatTheDriverAsksFor) {
+TEST_F(Book, JudgesXid154ByItsRecoveryAction) {
   xid(154);
   EXPECT_TRUE(book_.of(kGpu).healthy);
   answers(seconds(0), 2U);
@@ -186,7 +186,7 @@ TEST_F(Book, JudgesXid154ByWhatTheDriverAsksFor) {
   EXPECT_EQ(book_.of(kGpu).remedy, "drain the node and reboot it");
 }
 
-TEST_F(Book, EvidenceAgainstAnInstanceLeavesTheGpuAndItsOtherInstancesAlone) {
+TEST_F(Book, AFaultOfAnInstanceDoesNotAffectTheGpu) {
   const std::string place = instance_key(kGpu, 3);
   xid(94, place);
   EXPECT_TRUE(book_.of(kGpu).healthy);
@@ -201,7 +201,7 @@ TEST_F(Book, EvidenceAgainstAnInstanceLeavesTheGpuAndItsOtherInstancesAlone) {
   EXPECT_TRUE(book_.of(place).healthy);
 }
 
-TEST_F(Book, AnXidThatAnotherOneCancelsIsOver) {
+TEST_F(Book, AnXidThatAnotherOneCancelsEnds) {
   xid(163);
   book_.cancelled(kGpu, 48);
   EXPECT_EQ(reason(), "xid-163");
@@ -210,7 +210,7 @@ TEST_F(Book, AnXidThatAnotherOneCancelsIsOver) {
 }
 
 // Upstream's documentation promises that an XID can be enabled alone; its code then checks nothing.
-TEST(XidFilter, EnablesOneAloneAndAllOfThem) {
+TEST(XidFilter, EnablesOneXidOrAllOfThem) {
   EXPECT_EQ(XidFilter("all", "79", nvidia::health::default_rules()).effect(79), XidEffect::reset);
   EXPECT_EQ(XidFilter("all", "79", nvidia::health::default_rules()).effect(48), XidEffect::none);
   EXPECT_EQ(XidFilter("xids", "", nvidia::health::default_rules()).effect(48), XidEffect::none);

@@ -44,7 +44,7 @@ TEST(KubeletVersion, ComesFromTheProgramOnALiveHostAndElseFromThePackage) {
 }
 
 TEST(KubeletVersion, DecidesAboutCdiDevices) {
-  EXPECT_THAT(why_not("Kubernetes v1.27.16"), HasSubstr("knows no CDI devices"));
+  EXPECT_THAT(why_not("Kubernetes v1.27.16"), HasSubstr("does not support CDI devices"));
   EXPECT_EQ(why_not("Kubernetes v1.29.0"), "");
   EXPECT_EQ(why_not("Kubernetes v1.36.2"), "");
   EXPECT_EQ(why_not(""), "") << "there is no kubelet yet";

@@ -84,7 +84,8 @@ TEST(ListStrategy, FallsBackWhereKubeletIsTooOldAndSaysSo) {
   host.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
   const auto plan = planned(kNothing, {}, host);
   EXPECT_FALSE(chose_cdi(plan));
-  EXPECT_THAT(notes_in(plan), HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 knows no CDI devices"));
+  EXPECT_THAT(notes_in(plan),
+              HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 does not support CDI devices"));
 }
 
 // Earlier pods ran without a GPU on containerd 2.1, without a message.
@@ -111,7 +112,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereAHandlerOfARuntimeClassActsOnThem) {
 
 // Earlier a plan without the component runtime had no note, and pods got no GPU unless the user had configured the
 // engine.
-TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
+TEST(ListStrategy, OfVariablesIsANoteWhereTheEngineIsUnknown) {
   const std::string without_both = notes_in(planned(kNothing, {.in_spec = false}, image_host(), false));
   EXPECT_THAT(without_both,
               AllOf(HasSubstr("deviceListStrategy is envvar, since the component runtime is not in the spec"),
@@ -124,7 +125,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereNobodyKnowsTheEngine) {
 }
 
 // Earlier the advice was "Add cdi: {} to the components", where it was already.
-TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
+TEST(ListStrategy, OfVariablesNamesAUsableRemedy) {
   FakeHost old = image_host();
   old.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");
   const std::string class_alone = "set_as_default: true in spec.components.runtime, or ";
@@ -138,11 +139,11 @@ TEST(ListStrategy, OfVariablesNamesAWayOutThatIsOne) {
               HasSubstr(class_alone + "set deviceListStrategy: cdi-cri"));
   const auto refused = planned(kNothing, {.handler = "none"}, old);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(to_text(refused.error()), AllOf(HasSubstr("CDI is no way out, since kubelet 1.27.4-00"),
+  EXPECT_THAT(to_text(refused.error()), AllOf(HasSubstr("CDI is not an alternative, since kubelet 1.27.4-00"),
                                               HasSubstr("update kubelet"), Not(HasSubstr("add cdi"))));
 }
 
-TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
+TEST(ListStrategy, OfTheServiceFollowsThePlanIfKubeletSupportsIt) {
   FakeHost host;
   auto settings = settings_of("version: v1");
   ListStrategyChoice choice(host, "/var/lib/kubelet");
@@ -163,7 +164,7 @@ TEST(ListStrategy, OfTheServiceIsThePlansAsFarAsKubeletGoesAlong) {
 }
 
 // A program is run once, however often the config is read.
-TEST(ListStrategy, OfTheServiceAsksKubeletAgainWhenItIsAnother) {
+TEST(ListStrategy, OfTheServiceChecksANewKubeletAgain) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file(kDefaultsFile, R"({"deviceListStrategy": "cdi-cri"})");
   host.file("/usr/bin/kubelet", "", 0755);

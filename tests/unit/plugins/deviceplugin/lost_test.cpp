@@ -56,12 +56,12 @@ sharing:
 )";
 
 // Earlier "nvidia.com/gpu has no device 1" kept the service from offering the other three.
-TEST(LostGpu, TakesItsOwnResourceToNoneAndNoOther) {
+TEST(LostGpu, MakesOnlyItsOwnResourceUnavailable) {
   const Offered four = offered(node_gpus(4, {1}), kOneEach);
   EXPECT_EQ(four.resources, "nvidia.com/gpu: GPU-2 GPU-3\nnvidia.com/gpu-0: GPU-0::0 GPU-0::1\nnvidia.com/gpu-1:\n");
   ASSERT_EQ(four.missing.size(), 1U);
   EXPECT_TRUE(four.missing[0].is_lost);
-  EXPECT_EQ(four.missing[0].what, "nvidia.com/gpu has no device 1: GPU 1 (0000:01:00.0) cannot be asked");
+  EXPECT_EQ(four.missing[0].what, "nvidia.com/gpu has no device 1: GPU 1 (0000:01:00.0) does not answer");
   EXPECT_EQ(four.missing[0].where, "config.yaml:6:7");
 }
 
@@ -70,7 +70,7 @@ TEST(LostGpu, NeverGivesItsIndexToAnother) {
             "nvidia.com/gpu: GPU-2 GPU-3\nnvidia.com/gpu-0:\nnvidia.com/gpu-1: GPU-1::0 GPU-1::1\n");
 }
 
-TEST(LostGpu, LeavesItsPlaceAmongTheFirstSoManyEmpty) {
+TEST(LostGpu, KeepsItsPlaceInACount) {
   const std::string first_four =
       "sharing: {timeSlicing: {resources: [{name: gpu, devices: 4, rename: few, replicas: 2}]}}";
   const Offered eight = offered(node_gpus(8, {1}), first_four);
@@ -85,7 +85,7 @@ TEST(LostGpu, LeavesItsPlaceAmongTheFirstSoManyEmpty) {
   EXPECT_TRUE(offered(node_gpus(8, {5}), first_four).missing.empty()) << "none of the first four";
 }
 
-TEST(LostGpu, MayBeTheOneThatAUuidNames) {
+TEST(LostGpu, IsMissingWhenItsUuidIsListed) {
   const std::string by_uuid =
       "sharing: {timeSlicing: {resources: [{name: gpu, devices: [GPU-0, GPU-1], rename: few, replicas: 2}]}}";
   const Offered lost = offered(node_gpus(2, {1}), by_uuid);
@@ -94,7 +94,7 @@ TEST(LostGpu, MayBeTheOneThatAUuidNames) {
   EXPECT_TRUE(lost.missing[0].is_lost);
 }
 
-TEST(MissingDevice, IsAMistakeWhereTheMachineHasNoSuchGpu) {
+TEST(MissingDevice, IsAnErrorWhereTheMachineHasNoSuchGpu) {
   const auto missing = [](const std::string& devices, const std::string& more = "") {
     return offered(node_gpus(8, {}),
                    more + "sharing: {timeSlicing: {resources: [{name: gpu, replicas: 2, devices: " + devices + "}]}}")
@@ -110,7 +110,7 @@ TEST(MissingDevice, IsAMistakeWhereTheMachineHasNoSuchGpu) {
   EXPECT_TRUE(missing("[MIG-1]").at(0).may_come);
 }
 
-TEST(MissingDevice, OfAMachineWhoseLayoutIsAnotherMayCome) {
+TEST(MissingDevice, OfAnotherMigLayoutMayAppearLater) {
   NodeGpus mig{{mig_gpu(0, {"1g.10gb"}), gpu(1)}, {}};
   const Offered offer = offered(
       mig, "{mig: {strategy: mixed}, sharing: {timeSlicing: {resources: [{name: gpu, devices: [0], replicas: 2}]}}}");

@@ -32,7 +32,7 @@ Json status_with(std::uint64_t left_mib, const std::string& sharing = "time-slic
   return {{"gpus", {gpu}}, {"resources", {resource}}, {"holders", {holder}}};
 }
 
-TEST(MemoryShortage, NamesWhoHasTheMemoryWhatIsLeftAndWhatHelps) {
+TEST(MemoryShortage, NamesTheUsersTheFreeMemoryAndTheRemedy) {
   Findings findings;
   add_memory_findings(status_with(312), findings);
   ASSERT_EQ(findings.list().size(), 1U);
@@ -44,12 +44,12 @@ TEST(MemoryShortage, NamesWhoHasTheMemoryWhatIsLeftAndWhatHelps) {
       "python3 (pid 4711, pod team-a/train-0, container main) has 70000 MiB, python3 (pid 4712, pod team-b/infer-1, "
       "container main) has 11000 MiB; kubelet gave it to team-c/waits-2");
   EXPECT_THAT(found.remedy, AllOf(HasSubstr("sharing.mps"), HasSubstr("20480 MiB"), HasSubstr("MIG"),
-                                  HasSubstr("the one that has more would have failed instead of the others")));
+                                  HasSubstr("then only the process that has more would have failed")));
   EXPECT_THAT(status_text(status_with(312)),
               AllOf(HasSubstr("has 312 of 81920 MiB left"), HasSubstr("  do: end the process")));
 }
 
-TEST(MemoryShortage, IsNoneWhereThereIsMoreOrNobodySharesByTime) {
+TEST(MemoryShortage, IsNotReportedWithEnoughMemoryOrWithoutTimeSlicing) {
   EXPECT_TRUE(memory_shortages(status_with(9000)).empty());
   EXPECT_TRUE(memory_shortages(status_with(312, "mps")).empty());
   EXPECT_TRUE(memory_shortages(status_with(312, "none")).empty());
@@ -59,7 +59,7 @@ TEST(MemoryShortage, IsNoneWhereThereIsMoreOrNobodySharesByTime) {
   EXPECT_TRUE(memory_shortages(Json::object()).empty());
 }
 
-TEST(MemoryShortage, IsNotOverUntilThereIsTwiceAsMuchAgain) {
+TEST(MemoryShortage, EndsOnlyWithTwiceTheFreeMemory) {
   const auto found = memory_shortages(status_with(5000));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(found.front().exhausted);
@@ -76,7 +76,7 @@ TEST(MemoryShortage, OfProcessesThatKeepToTheirShareAsksForFewerReplicas) {
   EXPECT_THAT(found.front().text, HasSubstr("and 2 more"));
 }
 
-TEST(MemoryShortage, IsSeenOfMigDevicesToo) {
+TEST(MemoryShortage, IsReportedForMigDevicesToo) {
   Json status = status_with(40000);
   status["gpus"][0]["migDevices"] = {
       {{"index", 1}, {"uuid", "MIG-1"}, {"memoryBytes", 4864 * kMiB}, {"freeBytes", 100 * kMiB}}};

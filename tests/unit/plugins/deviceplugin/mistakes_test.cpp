@@ -35,7 +35,7 @@ std::string problem_of(const std::string& sharing, const FakeHost& host) {
   return check.problem->what;
 }
 
-TEST(ConfigMistakes, OfWhatNoGpuOfTheMachineCanBeOfferedByAreKnownWithoutADriver) {
+TEST(ConfigMistakes, AboutGpusOfTheMachineAreFoundWithoutADriver) {
   const FakeHost host = bare_host();
   const auto time_slicing = [](const std::string& entry) {
     return "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, " + entry + "}]}}\n";

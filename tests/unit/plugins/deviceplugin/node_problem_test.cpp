@@ -25,7 +25,7 @@ TEST(NodeProblem, AnswersAsCustomPluginsDo) {
     EXPECT_EQ(node_problem_of(broken, {}).code, 2) << broken;
 }
 
-TEST(NodeProblem, CountsOnlyTheReasonsThatAreAskedFor) {
+TEST(NodeProblem, CountsOnlyTheReasonsThatAreRequested) {
   const Json status = status_of(sick("xid-79", "XID 79"));
   EXPECT_EQ(node_problem_of(status, {"lost", "hangs"}).code, 0);
   EXPECT_EQ(node_problem_of(status, {"lost", "xid"}).code, 1);
@@ -39,7 +39,7 @@ TEST(NodeProblem, NamesAMigDeviceThatIsSickAlone) {
             "MIG device 2 of GPU 0 (0000:0b:00.0): XID 94");
 }
 
-TEST(NodeProblem, IsOneLineOfBoundedLengthWhateverTheFileHolds) {
+TEST(NodeProblem, IsOneLineOfLimitedLength) {
   const NodeProblem problem = node_problem_of(status_of(sick("lost", (std::string(9000, 'x') + "\n").c_str())), {});
   EXPECT_EQ(problem.line.size(), 500U);
   EXPECT_EQ(node_problem_of(status_of(sick("lost", "a\nb\x1b")), {}).line, "GPU 0 (0000:0b:00.0): a b ");
@@ -47,7 +47,7 @@ TEST(NodeProblem, IsOneLineOfBoundedLengthWhateverTheFileHolds) {
     EXPECT_EQ(node_problem_of({{"gpus", Json::array({odd})}}, {}).code, 0) << odd;
 }
 
-TEST(NodeProblem, IsAskedForAsTheMonitorsConfigurationSays) {
+TEST(NodeProblem, IsRequestedAsTheMonitorsConfigurationSays) {
   std::ifstream file(NODE_PROBLEM_MONITOR);
   const Json monitor = Json::parse(file, nullptr, false);
   ASSERT_TRUE(monitor.is_object());

@@ -93,7 +93,7 @@ class Listener {
 
 // Earlier NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another pod had for itself, without a
 // message.
-TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
+TEST(OtherPlugin, IsNvidiasWithItsPodAndItsResources) {
   FakeHost host;
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
   run(host, {});
@@ -108,7 +108,7 @@ TEST(OtherPlugin, IsNvidiasWithItsPodAndWhatItOffers) {
 }
 
 // Otherwise a tenant whose process has that name would keep slipway from the GPUs, with `yield`.
-TEST(OtherPlugin, IsNoProcessWithoutKubeletsFolder) {
+TEST(OtherPlugin, IsNotAProcessWithoutKubeletsFolder) {
   const Like others[] = {{.name = "nvidia-device"},
                          {.program = "/usr/bin/python3"},
                          {.user = "4242", .capabilities = "000001ffffffffff"},
@@ -136,7 +136,7 @@ TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
 }
 
 // The text is then "The device plugin a process (pid 12)".
-TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
+TEST(OtherPlugin, IsNamedGenericallyWhereNothingElseIsKnown) {
   FakeHost host;
   register_shared(host);
   const std::filesystem::path folder = host.root().at(std::string(kFolder).substr(1));
@@ -149,7 +149,7 @@ TEST(OtherPlugin, IsADevicePluginWhereNothingElseIsKnownOfIt) {
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn).at(0).text, StartsWith("the device plugin acme-gpu (pid " + pid));
 }
 
-TEST(OtherPlugin, IsWhoeverListensAtASocketOfAGpuResource) {
+TEST(OtherPlugin, IsAProcessThatListensAtASocketOfAGpuResource) {
   FakeHost host;
   register_shared(host);
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty()) << "a plugin that has ended";
@@ -188,7 +188,7 @@ Facts facts_of(FakeHost& host) {
   return facts;
 }
 
-TEST(OtherPluginPlan, NamesItUnlessTheSpecTakesItOver) {
+TEST(OtherPluginPlan, NamesTheOtherPluginUnlessTheSpecReplacesIt) {
   FakeHost host;
   run(host, {});
   const Facts facts = facts_of(host);

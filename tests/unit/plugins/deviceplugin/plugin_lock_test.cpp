@@ -24,7 +24,7 @@ class PluginLocks : public ::testing::Test {
   const slipway::testing::TempDir dir_;
 };
 
-TEST_F(PluginLocks, AreHeldByOneAtATime) {
+TEST_F(PluginLocks, AreHeldByOneProcess) {
   PluginLock first(folder());
   PluginLock second(folder());
   EXPECT_TRUE(first.hold());
@@ -36,7 +36,7 @@ TEST_F(PluginLocks, AreHeldByOneAtATime) {
   EXPECT_FALSE(first.hold());
 }
 
-TEST_F(PluginLocks, OutliveWhatKubeletRemovesAtItsStart) {
+TEST_F(PluginLocks, SurviveAStartOfKubelet) {
   PluginLock first(folder());
   PluginLock second(folder());
   ASSERT_TRUE(first.hold());
@@ -46,7 +46,7 @@ TEST_F(PluginLocks, OutliveWhatKubeletRemovesAtItsStart) {
   EXPECT_TRUE(std::filesystem::is_empty(folder())) << "the lock leaves no file in kubelet's folder";
 }
 
-TEST_F(PluginLocks, AreOfTheFolderThatIsThereNow) {
+TEST_F(PluginLocks, BelongToThePresentFolder) {
   PluginLock first(folder());
   PluginLock second(folder());
   ASSERT_TRUE(first.hold());

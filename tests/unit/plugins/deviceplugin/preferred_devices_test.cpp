@@ -76,7 +76,7 @@ TEST(NearestSet, EqualsBruteForce) {
   }
 }
 
-TEST(NearestSet, OfSixteenGpusIsTheBestThereIs) {
+TEST(NearestSet, OfSixteenGpusIsOptimal) {
   const Nearness nearness = random_nearness(16, 3);
   std::vector<std::size_t> all(16);
   for (std::size_t i = 0; i < 16; ++i) all[i] = i;
@@ -110,11 +110,11 @@ TEST_F(Eight, StaysWithinANumaNodeWhateverTheOrderOfTheRequest) {
   EXPECT_THAT(prefer({{"GPU-4", "GPU-6", "GPU-3", "GPU-7"}, {}, 2}), ElementsAre("GPU-4", "GPU-6"));
 }
 
-TEST_F(Eight, LeavesTheFreeOnesTogetherForThoseWhoComeLater) {
+TEST_F(Eight, KeepsFreeGpusTogether) {
   EXPECT_THAT(prefer({{"GPU-0", "GPU-4", "GPU-5", "GPU-6"}, {}, 1}), ElementsAre("GPU-0"));
 }
 
-TEST_F(Eight, KeepsWhatMustBeInAndAnswersWhateverIsAsked) {
+TEST_F(Eight, KeepsRequiredDevicesAndAlwaysAnswers) {
   EXPECT_THAT(prefer({{"GPU-0", "GPU-1", "GPU-5", "GPU-6"}, {"GPU-5"}, 2}), ElementsAre("GPU-5", "GPU-6"));
   EXPECT_THAT(prefer({{"GPU-0", "GPU-1"}, {}, 2}), ElementsAre("GPU-0", "GPU-1"));
   EXPECT_THAT(prefer({{"GPU-0"}, {}, 4}), ::testing::IsEmpty());
@@ -123,7 +123,7 @@ TEST_F(Eight, KeepsWhatMustBeInAndAnswersWhateverIsAsked) {
   EXPECT_THAT(prefer({{"GPU-0", "GPU-1"}, {"GPU-0"}, 0}), ElementsAre("GPU-0"));
 }
 
-TEST_F(Eight, UnknownNearnessStillGivesAnAnswer) {
+TEST_F(Eight, UnknownDistancesStillGiveAnAnswer) {
   EXPECT_EQ(preferred(resource_, {{"GPU-1", "GPU-2", "GPU-3"}, {}, 2}, AllocationPolicy::packed, Nearness()).size(),
             2U);
 }

@@ -22,7 +22,7 @@ std::string last_of(const Registered& seen) {
   return std::string(to_string(last.status)) + "  " + last.name + ": " + last.text;
 }
 
-TEST(DevicePluginRegistered, ComparesWhatIsOfferedWithWhatKubeletSays) {
+TEST(DevicePluginRegistered, ComparesTheOfferWithKubeletsView) {
   EXPECT_EQ(last_of(running(Json::object())),
             "fail  deviceplugin.registered: 8 nvidia.com/gpu are offered and kubelet has 6");
 }
@@ -41,13 +41,13 @@ TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletSt
 }
 
 // A paused service knows only the GPUs from before the change.
-TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceStandsStill) {
+TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceIsQuiesced) {
   EXPECT_EQ(last_of(running({{"quiet", true}})),
             "not-exercised  deviceplugin.registered: the service is paused while another program changes the GPUs");
 }
 
 // Earlier a driver with another version than its library was reported as a separate cause for each GPU.
-TEST(DevicePluginRegistered, IsWhatGpusComeOfThatNoDriverAnswersFor) {
+TEST(DevicePluginRegistered, IsReportedForGpusWithoutADriver) {
   const Json gpu{{"index", 0},
                  {"address", "0000:65:00.0"},
                  {"health", {{"healthy", false}, {"text", "the driver does not answer"}, {"remedy", "wait"}}}};
@@ -74,7 +74,7 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
 
 // kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it. Earlier this was taken for a
 // resource of another plugin.
-TEST(DevicePluginRegistered, KnowsWhatTheServiceHasOfferedSinceTheBoot) {
+TEST(DevicePluginRegistered, RemembersTheOfferedResourcesSinceTheBoot) {
   EXPECT_THAT(offered_since_boot({{"resources", {{{"name", "nvidia.com/gpu"}}, 7}},
                                   {"formerResources", {"nvidia.com/gpu.shared", 7}}}),
               ::testing::ElementsAre("nvidia.com/gpu", "nvidia.com/gpu.shared"));

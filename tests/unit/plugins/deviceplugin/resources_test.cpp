@@ -83,7 +83,7 @@ sharing:
             "nvidia.com/small: GPU-1::0 GPU-1::1 GPU-2::0 GPU-2::1\n");
 }
 
-TEST(Sharing, SaysWhichDeviceIsNotThere) {
+TEST(Sharing, SaysWhichDeviceIsMissing) {
   const auto share = [](const std::string& devices) {
     const auto settings = testing::settings_of("sharing: {timeSlicing: {resources: [{name: gpu, devices: " + devices +
                                                ", replicas: 2}]}}");
@@ -107,7 +107,7 @@ TEST(Sharing, MpsRefusesMigDevicesAndTooManyClients) {
 
 TEST(Sharing, RefusesMoreIdsThanKubeletTakes) {
   EXPECT_THAT(text_of(resources_of(gpus(8), "sharing: {timeSlicing: {replicas: 9000}}")),
-              HasSubstr("72000 replicas of nvidia.com/gpu are more than kubelet can be told of"));
+              HasSubstr("72000 replicas of nvidia.com/gpu are more than kubelet accepts"));
 }
 
 TEST(Sharing, AThousandIdsAreFoundByName) {

@@ -54,7 +54,7 @@ TEST(SharedConfig, HasTheVariablesOfBothAndTheSectionsOwnWin) {
   EXPECT_EQ(shared_of(beside(plugin, {{"env", {{"MIG_STRATEGY", "mixed"}}}}))->mig_strategy, MigStrategy::mixed);
 }
 
-TEST(SharedConfig, ThatIsWrongIsNamedWhereItIs) {
+TEST(SharedConfig, ThatIsInvalidIsNamedWithItsPlace) {
   const auto wrong = shared_of(beside({{"config", {{"version", "v2"}}}}));
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().where, HasSubstr("spec.components.deviceplugin.config"));
@@ -65,7 +65,7 @@ TEST(SharedConfig, LeavesTheWarningsToDeviceplugin) {
   EXPECT_THAT(shared_of(beside(plugin))->warnings, IsEmpty());
 }
 
-TEST(Contradictions, NameWhatDiffers) {
+TEST(Contradictions, NameTheDifferences) {
   const auto one = settings_of("{version: v1, mig: {strategy: mixed}, sharing: {timeSlicing: {replicas: 4}}}");
   const auto other = settings_of(
       "{version: v1, resources: {gpus: [{pattern: \"*\", name: big}]}, sharing: {mps: {resources: [{name: gpu, "

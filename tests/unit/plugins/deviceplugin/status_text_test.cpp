@@ -34,7 +34,7 @@ TEST(StatusForPeople, IsATableOfTheGpusAndWhatKubeletHas) {
             "nvidia.com/gpu: 2 of 2 healthy, registered with kubelet\n");
 }
 
-TEST(StatusForPeople, SaysOfASickGpuWhatItHasAndWhatHelps) {
+TEST(StatusForPeople, ShowsTheFaultAndTheRemedyOfAGpu) {
   const Json lost{{"healthy", false}, {"reason", "lost"}, {"text", "it fell off the bus"}, {"remedy", "reset it"}};
   const Json status{{"gpus", {gpu(3, lost)}}, {"resources", {resource(0, 1)}}};
   EXPECT_THAT(status_text(status), HasSubstr("81559 MiB  lost\nGPU 3: it fell off the bus\n  do: reset it\n"));
@@ -75,7 +75,7 @@ TEST(StatusForPeople, ShowsWhichPodsHaveWhichGpu) {
   EXPECT_THAT(text, HasSubstr("GPU 0 is offered for exclusive use\n  do: wait\n"));
 }
 
-TEST(StatusForPeople, SaysToWhomTheGpusAreLeft) {
+TEST(StatusForPeople, NamesTheOtherPluginThatHasTheGpus) {
   EXPECT_EQ(status_text({{"yields", "NVIDIA's device plugin is there"}}),
             "No resources are offered to kubelet.\nNVIDIA's device plugin is there\n");
 }
@@ -85,7 +85,7 @@ TEST(StatusForPeople, HasTheNotes) {
               ::testing::HasSubstr("\nnote: deviceListStrategy is envvar instead of cdi-cri"));
 }
 
-TEST(StatusForPeople, SaysWhyNothingIsOffered) {
+TEST(StatusForPeople, ExplainsWhyNothingIsOffered) {
   EXPECT_EQ(status_text({{"gpus", Json::array()}, {"problem", "the driver is not loaded"}}),
             "No resources are offered to kubelet.\nproblem: the driver is not loaded\n");
   EXPECT_EQ(status_text(Json::object()), "No resources are offered to kubelet.\n");

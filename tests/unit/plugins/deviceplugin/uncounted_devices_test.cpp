@@ -31,7 +31,7 @@ Resources offered(const std::vector<Gpu>& all, const std::string& config = "{}")
 }
 
 // Earlier replicas were taken back under running pods, and an exclusive pod got a GPU that another pod still shared.
-TEST(UncountedUses, AreThoseOfReplicasThatAreNoneAnyMore) {
+TEST(UncountedUses, AreReplicasThatWereRemoved) {
   const auto all = gpus(3);
   const Resources resources = offered(all);
   EXPECT_THAT(
@@ -39,13 +39,13 @@ TEST(UncountedUses, AreThoseOfReplicasThatAreNoneAnyMore) {
       ElementsAre(2U, 0U, 0U));
 }
 
-TEST(UncountedUses, AreThoseOfWholeGpusThatAreSharedNow) {
+TEST(UncountedUses, AreWholeGpusThatAreSharedNow) {
   const auto all = gpus(2);
   const Resources resources = offered(all, kShared);
   EXPECT_THAT(uncounted_uses(resources.at(kName), all, {has("e", "GPU-1"), has("s", "GPU-0::3")}), ElementsAre(0U, 1U));
 }
 
-TEST(UncountedUses, AreThoseOfReplicasBeyondTheNewNumber) {
+TEST(UncountedUses, AreReplicasBeyondTheNewNumber) {
   const auto all = gpus(2);
   const Resources resources =
       offered(all, "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2}]}}");
@@ -54,14 +54,14 @@ TEST(UncountedUses, AreThoseOfReplicasBeyondTheNewNumber) {
 }
 
 // Time-slicing and MPS have the same ids.
-TEST(UncountedUses, AreThoseOfMpsWhereTheGpusAreSharedByTimeNow) {
+TEST(UncountedUses, AreMpsUsesOfGpusThatAreTimeSlicedNow) {
   const auto all = gpus(1);
   Allocation client = has("a", "GPU-0::1");
   client.mps = true;
   EXPECT_THAT(uncounted_uses(offered(all, kShared).at(kName), all, {client}), ElementsAre(1U));
 }
 
-TEST(UncountedUses, AreThoseOfAnotherPluginsResource) {
+TEST(UncountedUses, AreUsesOfAnotherPluginsResource) {
   const auto all = gpus(2);
   EXPECT_THAT(
       uncounted_uses(offered(all).at(kName), all,
@@ -69,7 +69,7 @@ TEST(UncountedUses, AreThoseOfAnotherPluginsResource) {
       ElementsAre(0U, 1U));
 }
 
-TEST(UncountedUses, OfMigDevicesAreThoseOfTheDeviceAndOfTheWholeGpu) {
+TEST(UncountedUses, OfMigDevicesIncludeThoseOfTheWholeGpu) {
   const std::vector<Gpu> all{mig_gpu(0, {"1g.10gb", "1g.10gb"})};
   const Resources resources = offered(all, "flags: {migStrategy: mixed}");
   const Resource& mig = resources.at("nvidia.com/mig-1g.10gb");
@@ -78,7 +78,7 @@ TEST(UncountedUses, OfMigDevicesAreThoseOfTheDeviceAndOfTheWholeGpu) {
   EXPECT_THAT(uncounted_uses(mig, all, {has("a", "GPU-0")}), ElementsAre(1U, 1U));
 }
 
-TEST(SharingConflicts, NameTheGpuThePodsAndWhatHelps) {
+TEST(SharingConflicts, NameTheGpuThePodsAndTheRemedy) {
   const auto all = gpus(2);
   const auto found =
       sharing_conflicts(offered(all), all, {has("s1", "GPU-0::2"), has("e1", "GPU-0"), has("e2", "GPU-1")});
@@ -101,12 +101,12 @@ TEST(SharingConflicts, NameAPodThatHasAGpuForItself) {
             "for itself (nvidia.com/gpu)");
 }
 
-TEST(SharingConflicts, AreNoneWhereKubeletCountsAll) {
+TEST(SharingConflicts, AreEmptyWhenKubeletCountsAllUses) {
   const auto all = gpus(2);
   EXPECT_THAT(sharing_conflicts(offered(all, kShared), all, {has("a", "GPU-0::0"), has("b", "GPU-0::1")}), IsEmpty());
 }
 
-TEST(AllocationsOnGpus, AreThoseOfAnyResource) {
+TEST(AllocationsOnGpus, IncludeEveryResource) {
   const auto found =
       allocations_on(gpus(1), {has("a", "GPU-0", "acme.com/gpu"), has("b", "nvidia0/vgpu1"), has("c", "GPU-7")});
   EXPECT_THAT(found, SizeIs(2));

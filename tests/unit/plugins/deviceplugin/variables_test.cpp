@@ -35,7 +35,7 @@ TEST(PluginVariables, OfTheSpecWinOverTheConfigAndOverThoseOfTheProcess) {
 }
 
 // Earlier '109;94' was taken for no number at all, without a message.
-TEST(PluginVariables, NameTheWordsOfAListOfXidsThatAreNone) {
+TEST(PluginVariables, NameInvalidWordsInAListOfXids) {
   const auto settings = with({{"DP_DISABLE_HEALTHCHECKS", "109;94, XIDs,31"}, {"DP_ENABLE_HEALTHCHECKS", "79"}});
   ASSERT_TRUE(settings.ok()) << to_text(settings.error());
   EXPECT_THAT(
@@ -44,7 +44,7 @@ TEST(PluginVariables, NameTheWordsOfAListOfXidsThatAreNone) {
                   "ignored: write numbers, xids or all, with commas between them"));
 }
 
-TEST(PluginVariables, ThatAskForWhatSlipwayDoesNotDoAreRefusedByName) {
+TEST(PluginVariables, ForUnsupportedFeaturesAreRefusedByName) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"CDI_FEATURE_FLAGS", "enable-coherent-annotations"},
                                           {"CDI_DISABLE_HOOKS", "all"},
@@ -64,7 +64,7 @@ TEST(PluginVariables, ThatAskForWhatSlipwayDoesNotDoAreRefusedByName) {
 }
 
 // Earlier a message had only the variable's name, and not the line of the spec.
-TEST(PluginVariables, ThatAreWrongAreNamedWithTheirPlace) {
+TEST(PluginVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   const std::string key = "spec.components.deviceplugin.env.";
   for (const auto& [name, value] : std::map<std::string, std::string>{
            {"MIG_STRATEGY", "some"}, {"GDS_ENABLED", "yes"}, {"MPS_ROOT", "run/mps"}, {"KUBELET_SOCKET", "k.sock"}})
@@ -77,7 +77,7 @@ TEST(PluginVariables, ThatAreWrongAreNamedWithTheirPlace) {
   }
 }
 
-TEST(PluginVariables, OfItsChartHaveNoMoreThanAWarning) {
+TEST(PluginVariables, OfItsChartCauseOnlyAWarning) {
   const auto chart = with({{"PASS_DEVICE_SPECS", "true"},
                            {"DEVICE_LIST_STRATEGY", "envvar"},
                            {"DEVICE_ID_STRATEGY", "uuid"},
@@ -99,7 +99,7 @@ TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
 }
 
 // Issue 21: `all` switched the XIDs off, but a GPU with ECC errors still became unhealthy.
-TEST(HealthChecks, AreOffAltogetherWithAllAndForXidsAloneWithXids) {
+TEST(HealthChecks, AreDisabledForAllOrForXids) {
   const nvidia::health::Rules rules;
   EXPECT_TRUE(XidFilter("ALL", "", rules).nothing_counts());
   EXPECT_FALSE(XidFilter("all", "79", rules).nothing_counts());

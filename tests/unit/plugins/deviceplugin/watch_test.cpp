@@ -47,7 +47,7 @@ TEST_F(Watch, LooksSeldomWhileNothingChanges) {
   EXPECT_LE(reads_, 10);
 }
 
-TEST_F(Watch, AFileThatIsEmptyForAMomentIsNoNewConfig) {
+TEST_F(Watch, ATemporarilyEmptyFileIsNotANewConfig) {
   for (const auto before : {0ms, 700ms, 1900ms, 1950ms}) {
     over(kManyReplicas, before);
     EXPECT_THAT(over("", 400ms), ::testing::IsEmpty());
@@ -56,18 +56,18 @@ TEST_F(Watch, AFileThatIsEmptyForAMomentIsNoNewConfig) {
   }
 }
 
-TEST_F(Watch, AHalfWrittenFileIsNoError) {
+TEST_F(Watch, AnIncompleteFileIsNotAnError) {
   over(kManyReplicas, 1800ms);
   EXPECT_THAT(over(kWrong, 400ms), ::testing::IsEmpty());
   EXPECT_THAT(over(kTwoReplicas, 5s), ::testing::ElementsAre(News::changed));
   EXPECT_EQ(replicas(), 2U);
 }
 
-TEST_F(Watch, AWrongConfigIsSaidOnceAndLeavesTheLastOneInForce) {
+TEST_F(Watch, AnInvalidConfigIsReportedOnceAndTheLastOneIsKept) {
   EXPECT_THAT(over(kWrong, 20s), ::testing::ElementsAre(News::wrong));
   EXPECT_EQ(replicas(), 128U);
   EXPECT_THAT(watch_.problem()->what, ::testing::HasSubstr("four"));
-  EXPECT_THAT(over(kManyReplicas, 5s), ::testing::IsEmpty()) << "it is in force already";
+  EXPECT_THAT(over(kManyReplicas, 5s), ::testing::IsEmpty()) << "it is used already";
   EXPECT_FALSE(watch_.problem());
 }
 

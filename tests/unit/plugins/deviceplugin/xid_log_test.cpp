@@ -24,30 +24,30 @@ struct XidLogTest : ::testing::Test {
 };
 
 // Earlier each XID was logged in a line of its own: a tenant's program filled the log of the node.
-TEST_F(XidLogTest, HasTheFirstOfAKindAtOnceAndThenTheirCountOnceAMinute) {
-  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, which does not count"));
+TEST_F(XidLogTest, LogsTheFirstAtOnceAndThenACountPerMinute) {
+  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   for (int i = 0; i < 1000; ++i) EXPECT_THAT(add("GPU-0", 31), IsEmpty());
   EXPECT_EQ(log.due(), now + seconds(60));
   now += seconds(60);
-  EXPECT_THAT(texts(log.take(now)), ElementsAre("info GPU-0: XID 31, 1000 more within a minute, which does not count"));
+  EXPECT_THAT(texts(log.take(now)), ElementsAre("info GPU-0: XID 31, 1000 more within a minute: ignored"));
   EXPECT_THAT(add("GPU-0", 31), IsEmpty()) << "the next minute has begun";
   now += seconds(60);
-  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, 1 more within a minute, which does not count"));
+  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, 1 more within a minute: ignored"));
 }
 
-TEST_F(XidLogTest, TellsGpusInstancesAndNumbersApart) {
-  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, which does not count"));
-  EXPECT_THAT(add("GPU-0/3", 31), ElementsAre("info GPU-0/3: XID 31, which does not count"));
-  EXPECT_THAT(add("GPU-1", 31), ElementsAre("info GPU-1: XID 31, which does not count"));
+TEST_F(XidLogTest, DistinguishesGpusInstancesAndNumbers) {
+  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
+  EXPECT_THAT(add("GPU-0/3", 31), ElementsAre("info GPU-0/3: XID 31: ignored"));
+  EXPECT_THAT(add("GPU-1", 31), ElementsAre("info GPU-1: XID 31: ignored"));
   EXPECT_THAT(add("GPU-0", 79, XidEffect::reset), ElementsAre("warning GPU-0: XID 79"));
 }
 
-TEST_F(XidLogTest, BeginsAnewAfterAMinuteWithoutAny) {
-  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, which does not count"));
+TEST_F(XidLogTest, BeginsAgainAfterAMinuteWithoutAny) {
+  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   now += seconds(60);
   EXPECT_THAT(log.take(now), IsEmpty());
   EXPECT_EQ(log.due(), Moment::max());
-  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31, which does not count"));
+  EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(DriverManifest, HasHelpAndAnExampleForEveryKey) {
 }
 
 // Earlier the error for an unreadable version was a regular expression.
-TEST(DriverManifest, SaysInWordsWhatAVersionLooksLike) {
+TEST(DriverManifest, DescribesTheFormOfAVersion) {
   for (const char* wrong : {"53x", "535 550", ">=535,<550", "newest"}) {
     const auto spec = section_of({{"source", "/p"}, {"version", wrong}});
     ASSERT_FALSE(spec) << wrong;
@@ -76,7 +76,7 @@ TEST(OwnManifests, HaveWordsForEveryPattern) {
   EXPECT_GE(seen, 6U);
 }
 
-TEST(DriverManifest, GivesSettingsFromASourceAlone) {
+TEST(DriverManifest, NeedsOnlyASource) {
   const auto spec = section_of({{"source", "oci://registry:5000/nvidia/driver"}});
   ASSERT_TRUE(spec) << to_text(spec.error());
   const auto settings = read_settings(*spec);
@@ -117,7 +117,7 @@ TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
   EXPECT_TRUE(settings->keep_existing);
 }
 
-TEST(DriverManifest, RefusesWhatIsNoVersionAndWhatIsNoKey) {
+TEST(DriverManifest, RefusesInvalidVersionsAndKeys) {
   EXPECT_FALSE(section_of({{"source", "/p"}, {"version", "newest"}}));
   const auto wrong = section_of({{"source", "/p"}, {"verson", "535.261.03"}});
   ASSERT_FALSE(wrong);

@@ -31,7 +31,7 @@ std::string refusal(const Json& more) {
   return result ? "" : to_text(result.error());
 }
 
-TEST(Settings, OfTheDefaultsLeaveEverythingToThePlan) {
+TEST(Settings, HaveEmptyDefaults) {
   const auto defaults = settings();
   EXPECT_FALSE(defaults.modules);
   EXPECT_EQ(defaults.precompiled, Precompiled::prefer);
@@ -40,7 +40,7 @@ TEST(Settings, OfTheDefaultsLeaveEverythingToThePlan) {
   EXPECT_THAT(defaults.load, ElementsAre("nvidia", "nvidia-uvm", "nvidia-modeset"));
 }
 
-TEST(Settings, LoadWhatAModuleNeedsInTheDriversOrder) {
+TEST(Settings, LoadDependenciesInTheDriversOrder) {
   EXPECT_THAT(settings({{"load", {"nvidia-drm", "nvidia-uvm"}}}).load,
               ElementsAre("nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-drm"));
   EXPECT_THAT(settings({{"load", Json::array()}}).load, ElementsAre());
@@ -69,9 +69,10 @@ TEST(Settings, TakeParametersAsTheKernelReadsThem) {
 
 TEST(Settings, RefuseParametersThatNoModprobeFileCanHold) {
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_RmMsg", "a\"b"}}}}}}),
-              HasSubstr("cannot stand in a modprobe.d file\n  at:    "
+              HasSubstr("cannot be written to a modprobe.d file\n  at:    "
                         "spec.components.driver.parameters.nvidia.NVreg_RmMsg\n"));
-  EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"a=b", "1"}}}}}}), HasSubstr("cannot stand in a modprobe.d file"));
+  EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"a=b", "1"}}}}}}),
+              HasSubstr("cannot be written to a modprobe.d file"));
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_RmMsg", "a\nblacklist nvidia"}}}}}}),
               HasSubstr("line breaks"));
   EXPECT_THAT(refusal({{"parameters", {{"nvidia", {{"NVreg_EnableMSI", Json::array()}}}}}}),
@@ -79,7 +80,7 @@ TEST(Settings, RefuseParametersThatNoModprobeFileCanHold) {
   EXPECT_THAT(refusal({{"parameters", {{"nvidia_uvm", {{"a", 1}}}}}}), HasSubstr("did you mean 'nvidia-uvm'?"));
 }
 
-TEST(Settings, RefuseHalfASigningPairAndAKeyFromTheEnvironment) {
+TEST(Settings, RefuseAnIncompleteSigningPairAndAKeyFromTheEnvironment) {
   EXPECT_THAT(refusal({{"signing", {{"key", {{"file", "/k"}}}}}}), HasSubstr("needs both a key and its certificate"));
   EXPECT_THAT(refusal({{"signing", {{"key", {{"env", "KEY"}}}, {"certificate", "/c"}}}}), HasSubstr("must be a file"));
   const auto good = settings({{"signing", {{"key", {{"file", "/k"}}}, {"certificate", "/c"}}}});

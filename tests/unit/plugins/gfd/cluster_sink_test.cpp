@@ -41,7 +41,7 @@ TEST(NodeFeature, HasTheFormOfGpuFeatureDiscovery) {
     "spec": {"features": {"flags": {}, "attributes": {}, "instances": {}}, "labels": {"nvidia.com/gpu.count": "7"}}})"));
 }
 
-TEST(NodeFeature, IsWrittenOnlyWhenItDiffersAndKeepsWhatOthersPutThere) {
+TEST(NodeFeature, IsWrittenOnlyWhenItDiffersAndKeepsForeignLabels) {
   FakeDoor door;
   NodeFeatureSink sink(door, "node-1", "nfd");
   EXPECT_FALSE(sink.holds_labels());
@@ -64,7 +64,7 @@ TEST(NodeFeature, AnApiServerThatDoesNotAnswerIsAnErrorAndNoWrite) {
   EXPECT_EQ(door.writes, 0);
 }
 
-TEST(NodeLabels, AreSetAndOnlyOwnOnesGoAway) {
+TEST(NodeLabels, AreSetAndOnlyOwnOnesAreRemoved) {
   FakeDoor door;
   NodeLabelSink sink(door, "node-1");
   EXPECT_EQ(sink.put(kEight).error().code, ErrorCode::not_found);
@@ -82,7 +82,7 @@ TEST(NodeLabels, AreSetAndOnlyOwnOnesGoAway) {
   EXPECT_EQ(node["metadata"]["labels"]["nvidia.com/gpu.count"], "7");
 }
 
-TEST(NodeLabels, AnAnnotationCannotHaveOtherLabelsTakenAway) {
+TEST(NodeLabels, AnAnnotationCannotRemoveOtherLabels) {
   const Json node{{"metadata", {{"annotations", {{kOwnLabels, "kubernetes.io/hostname, zone,nvidia.com/gpu.count"}}}}}};
   EXPECT_EQ(own_labels(node), std::set<std::string>{"nvidia.com/gpu.count"});
   EXPECT_TRUE(own_labels(Json::parse(R"({"metadata": {"annotations": []}})")).empty());

@@ -131,7 +131,7 @@ TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
 
 // Earlier the labels showed one replica and no sharing, where deviceplugin offers two of each under the config's own
 // name.
-TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
+TEST(GfdLabels, FollowTheSharingOfEachNamedResource) {
   Config config = sharing("nvidia.com/mock", 2);
   config.gpu_names = {{"*MOCK*", "nvidia.com/mock"}};
   EXPECT_EQ(Made({full(), full()}, config).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");
@@ -144,7 +144,7 @@ TEST(GfdLabels, OfAResourceThatTheConfigNamesFollowItsSharing) {
 }
 
 // Earlier two GPUs with separate names gave no labels of the names, while eight gave them.
-TEST(GfdLabels, OfGpusThatAllHaveNamesOfTheirOwnHaveThoseAndTheCountOfAll) {
+TEST(GfdLabels, OfRenamedGpusHaveTheirNamesAndTheTotal) {
   Config config = sharing("nvidia.com/gpu", 8);
   auto& first = config.sharing.resources.front();
   first.devices = {.all = false, .count = {}, .list = {"0"}, .products = {}};
@@ -186,7 +186,7 @@ TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
 }
 
 // Earlier the labels gave no message where deviceplugin refuses devices: [99].
-TEST(GfdLabels, TellWhatIsSharedAndNotThere) {
+TEST(GfdLabels, ReportSharedDevicesThatAreMissing) {
   Config config = sharing("nvidia.com/gpu", 2);
   auto& devices = config.sharing.resources.front().devices;
   config.sharing.resources.front().where = "dp.yaml:3:7";
@@ -222,7 +222,7 @@ TEST(GfdLabels, OfStrategySingleShowMigDevicesAsGpus) {
             "1 2 time-slicing 100 MOCKMODEL-MIG-1g.100gb-SHARED -");
 }
 
-TEST(GfdLabels, OfStrategySingleSayWhenTheLayoutIsNoneForIt) {
+TEST(GfdLabels, OfStrategySingleReportAnUnsuitableLayout) {
   const Config single = mig(MigStrategy::single);
   EXPECT_EQ(Made({with_mig({})}, single).row(), "0 0  0 MOCKMODEL-MIG-INVALID -");
   EXPECT_EQ(Made({with_mig({"1g.1gb", "2g.2gb"})}, single).row(), "0 0  0 MOCKMODEL-MIG-INVALID -");
@@ -251,7 +251,7 @@ TEST(GfdLabels, OfSeveralModelsNameTheMostNumerousInAnyOrder) {
   EXPECT_EQ(Made({full("B"), full("A")}, {})["gpu.product"], "B");  // of equal ones, the one with the lowest index
 }
 
-TEST(GfdLabels, TellTheModeByThePciClass) {
+TEST(GfdLabels, ReportTheModeByThePciClass) {
   Gpu vga = full();
   vga.device_class = 0x030000;
   Gpu bridge = full();
@@ -271,7 +271,7 @@ TEST(GfdLabels, NameTheCliqueWhenAllAgree) {
   EXPECT_EQ(Made({one, other}, {})["gpu.clique"], "-");
 }
 
-TEST(GfdLabels, WithoutAGpuAreTwo) {
+TEST(GfdLabels, WithoutAGpuAreTwoLabels) {
   Sources sources = sources_of({});
   const auto labels = make_labels(sources, {});
   EXPECT_EQ(to_lines(*labels), "nvidia.com/gfd.timestamp=1755600000\nnvidia.com/vgpu.present=false\n");
@@ -281,7 +281,7 @@ TEST(GfdLabels, WithoutAGpuAreTwo) {
   EXPECT_EQ(to_lines(*make_labels(sources, quiet)), "");
 }
 
-TEST(GfdLabels, TellAVgpusHost) {
+TEST(GfdLabels, IncludeTheHostOfAVgpu) {
   Sources sources = sources_of({full()});
   sources.vgpu = VgpuHost{"550.54.16", "r550_40"};
   const auto labels = make_labels(sources, {});
@@ -298,7 +298,7 @@ TEST(GfdLabels, HaveEmptyRevisionsForShortVersionsAndRefuseOthers) {
   EXPECT_FALSE(make_labels(sources, {}).ok());
 }
 
-TEST(GfdLabels, OfTheOperatorComeWhenAskedForAndForGpusWithoutADriver) {
+TEST(GfdLabels, OfTheOperatorComeOnRequestAndForGpusWithoutADriver) {
   Sources sources = sources_of({});
   sources.gpu_on_bus = true;
   Config config;
@@ -322,7 +322,7 @@ TEST(GfdLabels, OfThePciBusAreThoseOfNodeFeatureDiscovery) {
 }
 
 // The families of all compute capabilities that belong to one.
-TEST(GfdLabels, KnowTheFamilies) {
+TEST(GfdLabels, IncludeTheFamily) {
   const std::vector<std::tuple<int, int, std::string>> table{
       {7, 0, "volta"},        {7, 5, "turing"},     {8, 6, "ampere"},     {8, 7, "ampere"},
       {8, 9, "ada-lovelace"}, {9, 0, "hopper"},     {10, 0, "blackwell"}, {12, 0, "blackwell"},

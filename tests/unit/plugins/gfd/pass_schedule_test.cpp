@@ -46,8 +46,8 @@ TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
   EXPECT_LE(passes_in(minutes(10), true), 19);
 }
 
-// Earlier a user who knew the gap kept it short by changing a file just after four of them.
-TEST_F(PassScheduleTest, IsNotMadeShorterByWhoTimesTheChanges) {
+// Earlier a user who knew the gap could keep it short: by changing a file just after four gaps.
+TEST_F(PassScheduleTest, IsNotShortenedByTimedChanges) {
   for (const milliseconds pause : {milliseconds(4100), milliseconds(8200), milliseconds(16200), milliseconds(33000)}) {
     schedule = PassSchedule(minutes(1));
     schedule.begin(now);

@@ -44,7 +44,7 @@ TEST(LabelValues, KeepTheirEndingsWhenTheyAreTooLong) {
 }
 
 // A property: for any input, a fitted value is one that Kubernetes accepts.
-TEST(LabelValues, AreValidWhateverTheNameIs) {
+TEST(LabelValues, AreValidForAnyName) {
   std::mt19937 random(63);
   for (int i = 0; i < 5000; ++i) {
     std::string name(random() % 120, ' ');
@@ -55,7 +55,7 @@ TEST(LabelValues, AreValidWhateverTheNameIs) {
   }
 }
 
-TEST(LabelValues, ThatNoNodeTakesAreDropped) {
+TEST(LabelValues, ThatAreInvalidAreDropped) {
   Labels labels{{"nvidia.com/good", "yes"}, {"nvidia.com/bad", "-1"}, {"bad key", "x"}, {"nvidia.com/empty", ""}};
   EXPECT_EQ(drop_invalid(labels), "bad key=x, nvidia.com/bad=-1");
   EXPECT_EQ(to_lines(labels), "nvidia.com/empty=\nnvidia.com/good=yes\n");
@@ -144,7 +144,7 @@ class CountingHost final : public Host {
 
 // Earlier all 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of the time for the
 // labels.
-TEST(Vgpu, IsLookedForInAFewWordsOfTheConfigurationSpaceOfGpusAlone) {
+TEST(Vgpu, IsReadFromAFewWordsOfTheConfigurationSpace) {
   slipway::testing::FakeHost machine;
   const auto add = [&machine](const std::string& address, std::uint32_t device_class, const std::string& space) {
     machine.pci({.address = address, .vendor = 0x10de, .device_class = device_class});
@@ -173,7 +173,7 @@ TEST(Vgpu, IsLookedForInAFewWordsOfTheConfigurationSpaceOfGpusAlone) {
   for (const auto& [first, behind] : counting.parts) EXPECT_LE(behind, kConfigSpaceBytes);
 }
 
-TEST(Vgpu, CannotBeToldWhereOnlyTheHeaderMayBeRead) {
+TEST(Vgpu, IsUnknownWhereOnlyTheHeaderMayBeRead) {
   slipway::testing::FakeHost machine;
   machine.pci({.address = "0000:18:00.0", .vendor = 0x10de, .device_class = 0x030200});
   machine.file("/sys/bus/pci/devices/0000:18:00.0/config", space_with("\x01").substr(0, 64));
@@ -215,7 +215,7 @@ TEST(FeatureFile, TakesThePlaceOfAPipe) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
-TEST(FeatureFile, StaysInsideItsRootWhateverLinksAreThere) {
+TEST(FeatureFile, StaysInsideItsRootWithAnyLinks) {
   const slipway::testing::TempDir machine;
   machine.directory("outside");
   machine.link("root/etc/features.d", machine.at("outside").string());
@@ -275,7 +275,7 @@ TEST(GfdConfig, TakesTheShortFormsAndUpstreamsDump) {
   EXPECT_EQ(dump->sharing.kind, nvidia::config::SharingKind::none);
 }
 
-TEST(GfdConfig, RefusesWhatTheDevicePluginRefuses) {
+TEST(GfdConfig, RefusesTheSameAsTheDevicePlugin) {
   for (const char* text : {"version: v2", "flags: {migStrategy: both}", "a: [", "[1, 2]",
                            "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}",
                            "sharing: {mps: {replicas: 2}}\nflags: {migStrategy: mixed}",

@@ -24,7 +24,7 @@ Result<Config> with(const Json& env, const Json& more = Json::object()) {
   return config_of(Spec(section), host);
 }
 
-TEST(DiscoveryVariables, WinOverTheConfigAndNotOverTheKeys) {
+TEST(DiscoveryVariables, OverrideTheConfigButNotTheKeys) {
   const Json env{{"GFD_MIG_STRATEGY", "mixed"},      {"MIG_STRATEGY", "none"},
                  {"GFD_NO_TIMESTAMP", "false"},      {"GFD_SLEEP_INTERVAL", "90s"},
                  {"GFD_OUTPUT_FILE", "/srv/labels"}, {"GFD_MACHINE_TYPE_FILE", "/srv/machine"},
@@ -49,13 +49,13 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
 }
 
 // Earlier the message for variables that deviceplugin has too lacked the line of the spec.
-TEST(DiscoveryVariables, ThatAreWrongAreNamedWithTheirPlace) {
+TEST(DiscoveryVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   for (const std::string name : {"MIG_STRATEGY", "GFD_MIG_STRATEGY", "FAIL_ON_INIT_ERROR", "GFD_SLEEP_INTERVAL"})
     EXPECT_EQ(with({{name, "wrong"}}).error().where, "spec.components.gfd.env." + name);
 }
 
 // Earlier a variable in a drop-in of the service's unit had no effect, without a message.
-TEST(DiscoveryVariables, OfTheServicesOwnEnvironmentCountAfterThoseOfTheSpec) {
+TEST(DiscoveryVariables, OfTheServicesEnvironmentRankBelowThoseOfTheSpec) {
   static std::map<std::string, std::string> process;
   const auto variable = [](const char* name) -> const char* {
     const auto found = process.find(name);

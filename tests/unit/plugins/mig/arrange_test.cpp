@@ -69,14 +69,14 @@ TEST(MigArrange, FitsEveryNamedConfigOfEveryProduct) {
   }
 }
 
-TEST(MigArrange, FindsTheOrderThatADriverHasToBeTried) {
+TEST(MigArrange, FindsAnOrderThatTheDriverAccepts) {
   // One after the other, 1g, 1g, 2g and 3g do not fit: the driver puts the small ones where the 3g must lie.
   const Gpu gpu = a100_80();
   const Instances instances = arranged(gpu, counts({{"1g.10gb", 2}, {"2g.20gb", 1}, {"3g.40gb", 1}}));
   expect_possible(gpu, instances);
 }
 
-TEST(MigArrange, KeepsWhatCanStay) {
+TEST(MigArrange, KeepsPossibleInstances) {
   const Gpu gpu = a100_80();
   const Gpu now = with(gpu, {whole(gpu, "2g.20gb", 0), whole(gpu, "1g.10gb", 2), whole(gpu, "3g.40gb", 4)});
   const Instances wanted = arranged(now, counts({{"1g.10gb", 4}, {"3g.40gb", 1}}));
@@ -88,7 +88,7 @@ TEST(MigArrange, KeepsWhatCanStay) {
   EXPECT_EQ(change.created.size(), 3U);
 }
 
-TEST(MigArrange, GivesUpTheFewestWhenSomethingIsInTheWay) {
+TEST(MigArrange, DestroysTheFewestInstances) {
   const Gpu gpu = a100_80();
   // A 4g can only lie at 0: of the small ones only those at 4 and above can stay.
   const Gpu now = with(gpu, {whole(gpu, "1g.10gb", 0), whole(gpu, "1g.10gb", 4), whole(gpu, "1g.10gb", 5)});
@@ -96,7 +96,7 @@ TEST(MigArrange, GivesUpTheFewestWhenSomethingIsInTheWay) {
   EXPECT_EQ(texts(now, wanted), (std::vector<std::string>{"4g.40gb at 0", "1g.10gb at 4", "1g.10gb at 5"}));
 }
 
-TEST(MigArrange, ChangesNothingWhereTheLayoutIsThereByMeaning) {
+TEST(MigArrange, KeepsAnEquivalentLayout) {
   const Gpu gpu = a100_40();
   for (const unsigned start : {0U, 3U, 6U}) {
     const Gpu now = with(gpu, {whole(gpu, "1g.5gb", start)});
@@ -104,7 +104,7 @@ TEST(MigArrange, ChangesNothingWhereTheLayoutIsThereByMeaning) {
   }
 }
 
-TEST(MigArrange, LeavesRoomForOthers) {
+TEST(MigArrange, KeepsSpaceForOtherInstances) {
   const Gpu gpu = a100_80();
   // The driver places a single 1g where it blocks no more of the places for a 3g or 4g than necessary.
   EXPECT_EQ(texts(gpu, arranged(gpu, counts({{"1g.10gb", 1}}))), (std::vector<std::string>{"1g.10gb at 6"}));
@@ -140,7 +140,7 @@ TEST(MigArrange, KeepsTheGpuInstanceWhosePartsChange) {
   EXPECT_EQ(more.created[0].compute, (std::vector<ComputeInstance>{{0, 1}, {2, 1}}));
 }
 
-TEST(MigArrange, UsesAGpuInstanceThatIsNoDeviceYetAndDropsOneThatNobodyWants) {
+TEST(MigArrange, UsesAnEmptyGpuInstanceAndDestroysAnUnneededOne) {
   const Gpu gpu = a100_40();
   Gpu now = with(gpu, {GpuInstance{.start = 0, .profile_id = 9, .compute = {}}});
   const Difference used = difference(now.instances, arranged(now, counts({{"3g.20gb", 1}})));
@@ -173,7 +173,7 @@ TEST(MigArrange, NamesTheProfilesOfAGpuThatLacksOne) {
 }
 
 // A size that the GPU does not have: '4g.24gb' instead of 3g.20gb, and '1g.10gb' instead of 7g.10gb.
-TEST(MigArrange, NeverTakesAProfileOfOtherSlicesForTheOneThatWasMeant) {
+TEST(MigArrange, NeverSuggestsAProfileWithOtherSlices) {
   const auto no_three = arrange(a30(), counts({{"3g.20gb", 1}}), "");
   ASSERT_FALSE(no_three.ok());
   EXPECT_THAT(no_three.error().what, Not(HasSubstr("did you mean")));
@@ -182,7 +182,7 @@ TEST(MigArrange, NeverTakesAProfileOfOtherSlicesForTheOneThatWasMeant) {
   EXPECT_THAT(seven.error().what, HasSubstr("did you mean '7g.40gb'?"));
 }
 
-TEST(MigArrange, SaysHowManyFitWhenTheyDoNot) {
+TEST(MigArrange, ExplainsHowManyFitWhenTheyDoNot) {
   const auto three = arrange(a100_80(), counts({{"3g.40gb", 3}}), "here");
   ASSERT_FALSE(three.ok());
   EXPECT_EQ(three.error().code, ErrorCode::conflict);
@@ -247,7 +247,7 @@ Counts any_counts(const Gpu& gpu, std::mt19937& random) {
   return wanted;
 }
 
-TEST(MigArrange, GivesWhatWasAskedForFromAnyStart) {
+TEST(MigArrange, ReachesTheRequestedLayoutFromAnyLayout) {
   std::mt19937 random(19);  // NOLINT(cert-msc51-cpp): the same samples each time
   unsigned fitting = 0;
   for (const Gpu& gpu : products())

@@ -47,7 +47,7 @@ TEST(MigCheckpoint, IsReadBack) {
   EXPECT_TRUE(intents_of_checkpoint(checkpoint_text({before}), "file", {before})->front().holds());
 }
 
-TEST(MigCheckpoint, IsRefusedWhereItDoesNotBelong) {
+TEST(MigCheckpoint, IsRefusedOnAnotherMachine) {
   const Gpu gpu = with_selectors(h100());
   const auto what = [&](const std::string& text) {
     const auto intents = intents_of_checkpoint(text, "file", {gpu});
@@ -59,7 +59,7 @@ TEST(MigCheckpoint, IsRefusedWhereItDoesNotBelong) {
            instances + "}]}}";
   };
   EXPECT_THAT(what(""), HasSubstr("it is not JSON"));
-  EXPECT_THAT(what("{}"), HasSubstr("no checkpoint"));
+  EXPECT_THAT(what("{}"), HasSubstr("not a checkpoint"));
   EXPECT_THAT(what(R"({"Version":"v2"})"), HasSubstr("version"));
   EXPECT_THAT(what(device("null", "GPU-7")), HasSubstr("GPU-7 of the checkpoint is not on this machine"));
   const auto instance = [&](const std::string& profile, const std::string& start, const std::string& compute) {
@@ -72,7 +72,7 @@ TEST(MigCheckpoint, IsRefusedWhereItDoesNotBelong) {
   EXPECT_THAT(what(instance("2", "0", R"([{"ProfileID":4}])")), HasSubstr("cannot have"));
   EXPECT_THAT(what(instance("2", "0", R"([{"ProfileID":99}])")), HasSubstr("cannot have"));
   EXPECT_THAT(what(instance("2", "0", R"([{"ProfileID":2},{"ProfileID":0}])")), HasSubstr("cannot have"));
-  EXPECT_THAT(what(instance("\"2\"", "0", "[]")), HasSubstr("no checkpoint"));
+  EXPECT_THAT(what(instance("\"2\"", "0", "[]")), HasSubstr("not a checkpoint"));
 }
 
 }  // namespace

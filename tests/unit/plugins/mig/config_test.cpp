@@ -25,7 +25,7 @@ Entry only_entry(const std::string& members) {
   return configs ? configs->by_name.at("it").front() : Entry{};
 }
 
-TEST(MigConfig, ReadsWhatUpstreamReads) {
+TEST(MigConfig, ReadsUpstreamsConfigs) {
   const auto configs = read(
       "version: v1\n"
       "mig-configs:\n"
@@ -76,7 +76,7 @@ TEST(MigConfig, MatchesAGpuByChipBoardAndIndex) {
   EXPECT_FALSE(takes("devices: [1, 3]", 2));
 }
 
-TEST(MigConfig, LetsTheLastEntryThatTakesAGpuCount) {
+TEST(MigConfig, UsesTheLastEntryThatSelectsAGpu) {
   const auto configs = read(
       "version: v1\nmig-configs:\n  it:\n  - {devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}\n"
       "  - {devices: [1], mig-enabled: false}\n");
@@ -160,8 +160,8 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
       {"mig-enabled: false", "missing required field 'devices'"},
       {"devices: all", "missing required field 'mig-enabled'"},
       {"devices: 0, mig-enabled: false", "`all` or a list"},
-      {"devices: [\"0\"], mig-enabled: false", "not a number of a GPU"},
-      {"devices: [-1], mig-enabled: false", "not a number of a GPU"},
+      {"devices: [\"0\"], mig-enabled: false", "not the number of a GPU"},
+      {"devices: [-1], mig-enabled: false", "not the number of a GPU"},
       {"devices: some, mig-enabled: false", "`all` or a list"},
       {"devices: all, mig-enabled: 1", "true or false"},
       {"devices: all, mig-enabled: \"true\"", "true or false"},
@@ -177,7 +177,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
       {"devices: all, mig-enabled: false, device-filter: \"0x2330\"", "matches no GPU"},
       {"devices: all, mig-enabled: false, device-filter: \"2330\"", "matches no GPU"},
       {"devices: all, mig-enabled: false, device-filter: [\"0x10DE2330\"]", "matches no GPU"},
-      {"devices: all, mig-enabled: false, device-filter: {a: b}", "a text or a list of texts"},
+      {"devices: all, mig-enabled: false, device-filter: {a: b}", "a string or a list of strings"},
       {"devices: all, mig_enabled: false", "unexpected field 'mig_enabled'"},
   };
   for (const auto& [members, what] : rows) {
@@ -189,7 +189,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
 }
 
 // Earlier such a filter selected no GPU, and the tools and verify accepted it.
-TEST(MigConfig, SaysHowAFilterThatMatchesNoGpuIsWritten) {
+TEST(MigConfig, ExplainsHowAFilterThatMatchesNoGpuIsWritten) {
   for (const char* filter : {"0x2330", "2330", "0x10DE2330"}) {
     const auto configs = entry(std::string("devices: all, mig-enabled: false, device-filter: \"") + filter + '"');
     ASSERT_FALSE(configs.ok()) << filter;

@@ -33,7 +33,7 @@ std::vector<Finding> findings_of(const std::vector<Gpu>& gpus, const Counts& dev
   return findings.list();
 }
 
-TEST(MigDiagnose, HasNothingToSayAboutGpusThatAreAsTheConfigSays) {
+TEST(MigDiagnose, FindsNothingOnGpusThatMatchTheConfig) {
   const Gpu gpu = h100();
   EXPECT_THAT(findings_of({with(gpu, {whole(gpu, "7g.80gb", 0)})}, counts({{"7g.80gb", 1}})), IsEmpty());
   Gpu disabled = as_number(gpu, 1);
@@ -56,7 +56,7 @@ TEST(MigDiagnose, FindsGpusThatNoProgramCanUse) {
   EXPECT_EQ(meant[0].status, Finding::Status::warning) << "the config says so";
 }
 
-TEST(MigDiagnose, FindsGpuInstancesThatAreNoDevices) {
+TEST(MigDiagnose, FindsGpuInstancesWithoutComputeInstances) {
   const auto found =
       findings_of({with(h100(), {GpuInstance{.start = 4, .profile_id = 9, .compute = {}}})}, counts({{"3g.40gb", 1}}));
   ASSERT_EQ(found.size(), 1U);
@@ -74,7 +74,7 @@ TEST(MigDiagnose, FindsAModeThatWaitsForAResetOnAnyGpu) {
   EXPECT_THAT(found[0].text, HasSubstr("waits for a reset of GPU 1 (0000:18:00.0)"));
 }
 
-TEST(MigDiagnose, FindsDevicesThatNothingMakesAgainAfterABoot) {
+TEST(MigDiagnose, FindsDevicesThatABootDoesNotRestore) {
   const Gpu gpu = h100();
   const Gpu made = with(gpu, {whole(gpu, "7g.80gb", 0)});
   const auto found = findings_of({made, as_number(with(gpu, {whole(gpu, "3g.40gb", 4)}), 1)}, counts({{"7g.80gb", 1}}));

@@ -111,7 +111,7 @@ TEST(MigPicture, HasBoxDrawingCharactersWhereTheTerminalShowsThem) {
 }
 
 // The eighth memory slice of seven 1g is free, but no compute slice is left for it.
-TEST(MigPicture, TellsAFreeSliceFromOneThatNoProfileCanUse) {
+TEST(MigPicture, DistinguishesFreeSlicesFromUnusableOnes) {
   const Gpu gpu = h100();
   Instances seven;
   for (unsigned start = 0; start < 7; ++start) seven.push_back(whole(gpu, "1g.10gb", start));
@@ -138,7 +138,7 @@ TEST(MigPicture, IsOneBlockWhereMigIsDisabledOrImpossible) {
   EXPECT_THAT(gpus_text({{.gpu = gpu, .holders = {}}}, kAsciiStyle), HasSubstr("not capable of MIG"));
 }
 
-TEST(MigPicture, DrawsEqualGpusOnceUnlessSomebodyUsesThem) {
+TEST(MigPicture, DrawsEqualGpusOnceUnlessTheyAreInUse) {
   const Gpu gpu = h100();
   std::vector<GpuInUse> gpus;
   for (unsigned index = 0; index < 8; ++index) {
@@ -158,7 +158,7 @@ TEST(MigPicture, DrawsEqualGpusOnceUnlessSomebodyUsesThem) {
   EXPECT_EQ(ranges_text({0, 1, 3, 4, 5, 9}), "0, 1, 3-5, 9");
 }
 
-TEST(MigPicture, IsSafeFromNamesThatProcessesChoose) {
+TEST(MigPicture, EscapesNamesOfProcesses) {
   const Gpu gpu = h100();
   GpuInUse used{.gpu = with(gpu, {whole(gpu, "7g.80gb", 0)}), .holders = {}};
   used.holders.push_back({.start = 0, .text = "\033[2J\n\xc3\xa4" + std::string(300, 'x') + " (pid 1)"});
@@ -213,7 +213,7 @@ TEST(MigPictureSvg, HasABoxForEachInstanceAndOneForEachFreeSlice) {
     }
 }
 
-TEST(MigPictureJson, SaysWhatTheTextShows) {
+TEST(MigPictureJson, HasTheSameContentAsTheText) {
   const Gpu gpu = h100();
   const Gpu now = with(gpu, {GpuInstance{.start = 4, .profile_id = 9, .compute = {{0, 1}}}});
   const Json json =
@@ -241,7 +241,7 @@ std::string change_drawn(const Intent& intent) {
   return changes_text(changes_of(intents));
 }
 
-TEST(MigChangePicture, MarksWhatStaysWhatGoesAndWhatComes) {
+TEST(MigChangePicture, MarksKeptDestroyedAndCreatedInstances) {
   const Gpu gpu = h100();
   Instances seven;
   for (unsigned start = 0; start < 7; ++start) seven.push_back(whole(gpu, "1g.10gb", start));

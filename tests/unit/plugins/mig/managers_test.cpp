@@ -57,7 +57,7 @@ TEST_F(MigManagers, AreThoseOfTheFileAndOfTheSpecBeforeIt) {
   EXPECT_EQ(name_managers(host_, {}, gpus_).error().code, ErrorCode::corrupt) << "then no GPU may be changed";
 }
 
-TEST_F(MigManagers, AreNamedForGpusThatThereAre) {
+TEST_F(MigManagers, AreNamedForGpusThatExist) {
   for (const char* nothing : {"0000:19:00.0", "GPU-7", "all"}) {
     const Status named = name_managers(host_, {{nothing, "dra"}}, gpus_);
     ASSERT_FALSE(named.ok()) << nothing;
@@ -65,7 +65,7 @@ TEST_F(MigManagers, AreNamedForGpusThatThereAre) {
   }
 }
 
-TEST_F(MigManagers, AreToldByTheDriverOfTheDevice) {
+TEST_F(MigManagers, AreReportedByTheDriverOfTheDevice) {
   const auto gpu = [&](const std::string& address, const std::string& driver) {
     PciDevice device;
     device.address = address;
@@ -91,13 +91,13 @@ TEST_F(MigManagers, LeaveTheirGpusAlone) {
   const auto intents = intents_of({all}, gpus_);
   ASSERT_TRUE(intents.ok());
   EXPECT_EQ(intents->gpus.size(), 2U);
-  EXPECT_THAT(intents->notes, ElementsAre("GPU 1 (0000:2a:00.0) is handed out by dra, so it is left alone"));
+  EXPECT_THAT(intents->notes, ElementsAre("GPU 1 (0000:2a:00.0) is managed by dra, so it is left alone"));
   all.devices = {0, 2};
   EXPECT_THAT(intents_of({all}, gpus_)->notes, IsEmpty());
   all.devices = {0, 1};
   const auto named_by_index = intents_of({all}, gpus_);
   ASSERT_FALSE(named_by_index.ok());
-  EXPECT_THAT(named_by_index.error().what, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra"));
+  EXPECT_THAT(named_by_index.error().what, HasSubstr("GPU 1 (0000:2a:00.0) is managed by dra"));
   EXPECT_EQ(named_by_index.error().where, "here");
 }
 

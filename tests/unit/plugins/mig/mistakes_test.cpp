@@ -36,7 +36,7 @@ TEST(MigMistakes, InTheNameOfAConfigWaitForNoDriver) {
   EXPECT_THAT(to_text(in_a_file), HasSubstr("/etc/mig.yaml:1:"));
 }
 
-TEST(MigMistakes, AreNotThereWhereOnlyTheDriverIsMissing) {
+TEST(MigMistakes, AreMissingWhereOnlyTheDriverIsMissing) {
   EXPECT_EQ(error_without_driver({{"config", "all-balanced"}}).what, "the driver is not loaded");
   EXPECT_EQ(error_without_driver({{"config", "x"}, {"file", "/etc/mig.yaml"}}).what, "the driver is not loaded")
       << "a file that was not read says what is wrong itself";

@@ -92,14 +92,14 @@ TEST(MigNamedConfigs, AreOrderedAsUpstreamOrdersThem) {
   EXPECT_LT(exported.find("1g.10gb"), exported.find("1g.5gb"));
 }
 
-TEST(MigNamedConfigs, SayWhatIsMissing) {
+TEST(MigNamedConfigs, NameMissingParts) {
   Gpu old = a100_80();
   old.id.chip = 0xFFFF10DE;
   old.enabled = false;
   old.profiles.clear();
   const auto configs = generate_configs({old});
   EXPECT_EQ(configs->configs.by_name.size(), 2U);
-  EXPECT_THAT(configs->notes, ElementsAre(HasSubstr("does not tell its MIG profiles while MIG is disabled")));
+  EXPECT_THAT(configs->notes, ElementsAre(HasSubstr("does not report its MIG profiles while MIG is disabled")));
   old.capable = false;
   EXPECT_FALSE(generate_configs({old}).ok());
 }
@@ -145,7 +145,7 @@ TEST(MigExport, MergesGpusWithTheSameLayout) {
             "    mig-devices:\n      7g.80gb: 1\n");
 }
 
-TEST(MigExport, TellsChipsApartWhereTheyDiffer) {
+TEST(MigExport, ReportsChipsApartWhereTheyDiffer) {
   const Gpu small = a100_40();
   Gpu off = numbered(h100(), 1);
   off.enabled = false;

@@ -33,7 +33,7 @@ struct Like {
 
 void run(FakeHost& host, const Like& like) { run_process(host, like); }
 
-TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
+TEST(MigOtherManagerFound, IsAUnitOrItsLeftovers) {
   FakeHost host;
   EXPECT_TRUE(other_manager(host).empty());
   const std::string config = "/etc/nvidia-mig-manager/config.yaml";
@@ -71,7 +71,7 @@ TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
   EXPECT_THAT(refused.what, HasSubstr("pod gpu-operator/nvidia-mig-manager-x7k2p, container nvidia-mig-manager"));
 }
 
-TEST(MigOtherManagerFound, MayBeAContainerOrAProgramOfNobody) {
+TEST(MigOtherManagerFound, MayBeAContainerOrAProgramWithoutAUnit) {
   const std::pair<Like, const char*> cases[] = {
       {{.group = "/system.slice/docker-" + kContainer + ".scope"}, "stop that container"},
       {{.program = "", .group = "/"}, "end it (`kill 4711`)"},
@@ -85,7 +85,7 @@ TEST(MigOtherManagerFound, MayBeAContainerOrAProgramOfNobody) {
 }
 
 // Earlier the unit, the program and the folder of one manager were reported as three findings.
-TEST(MigOtherManagerFound, IsNamedOnceWhateverTellsOfIt) {
+TEST(MigOtherManagerFound, IsNamedOnceForAllItsTraces) {
   FakeHost host;
   run(host, {.group = "/"});
   host.file("/etc/nvidia-mig-manager/config.yaml", "version: v1\n");
@@ -102,7 +102,7 @@ TEST(MigOtherManagerFound, IsNamedOnceWhateverTellsOfIt) {
 }
 
 // Otherwise a tenant whose process has that name would keep slipway from the GPUs.
-TEST(MigOtherManagerFound, IsNoProcessThatCannotChangeAGpu) {
+TEST(MigOtherManagerFound, IsNotAProcessThatCannotChangeAGpu) {
   const Like others[] = {{.name = "nvidia-mig-man"},
                          {.program = "/usr/bin/python3"},
                          {.user = "4242"},

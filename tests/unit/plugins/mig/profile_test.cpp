@@ -27,7 +27,7 @@ TEST(MigProfile, ComparesByMeaning) {
   EXPECT_EQ(parse_profile("1c.3g.20gb", "")->gpu_instance(), *parse_profile("3g.20gb", ""));
 }
 
-TEST(MigProfile, RefusesWhatIsNoName) {
+TEST(MigProfile, RefusesInvalidNames) {
   for (const char* name : {"",
                            "1g",
                            "1g.",
@@ -65,12 +65,12 @@ TEST(MigProfile, RefusesWhatIsNoName) {
     const auto profile = parse_profile(name, "config.yaml:3:5");
     ASSERT_FALSE(profile.ok()) << name << " became " << profile->text();
     EXPECT_EQ(profile.error().where, "config.yaml:3:5");
-    EXPECT_THAT(profile.error().what, HasSubstr("is no MIG profile: ")) << name;
+    EXPECT_THAT(profile.error().what, HasSubstr("is not a MIG profile: ")) << name;
     EXPECT_FALSE(profile.error().next.empty());
   }
 }
 
-TEST(MigProfile, QuotesNoMoreThanThePartOfANameThatALineHolds) {
+TEST(MigProfile, ShortensALongName) {
   const auto profile = parse_profile(std::string(1 << 20, 'x'), "here");
   ASSERT_FALSE(profile.ok());
   EXPECT_LT(profile.error().what.size(), 400U);

@@ -28,7 +28,7 @@ TEST(DriverVersion, IsEqualHoweverTheZerosAreWrittenAndKeepsItsText) {
   EXPECT_EQ(version("535.261.03").branch(), 535U);
 }
 
-TEST(DriverVersion, RefusesWhatIsNoVersion) {
+TEST(DriverVersion, RefusesInvalidVersions) {
   for (const auto* text : {"", "535", "535.", ".535.1", "535.261.03.1", "535.261.03 ", " 535.261.03", "535.261.03-1",
                            "v535.1", "535..1", "535.+1", "535.0x1", "535.12345", "5.1", "535.261.03\n"})
     EXPECT_FALSE(DriverVersion::parse(text)) << text;
@@ -48,7 +48,7 @@ TEST(DriverVersion, TakesEveryTextThatItPrintsAndNoOther) {
   }
 }
 
-TEST(DriverVersion, SortsTextsThatAreNoVersionsFirst) {
+TEST(DriverVersion, SortsInvalidVersionsFirst) {
   std::vector<std::string> texts{"535.261.03", "latest", "535.54.03", "470.1", "abc"};
   std::ranges::sort(texts, version_less);
   EXPECT_EQ(texts, (std::vector<std::string>{"abc", "latest", "470.1", "535.54.03", "535.261.03"}));

@@ -33,7 +33,7 @@ TEST(Flavour, IsProprietaryForAMixWithAGpuThatTheOpenModulesDoNotSupport) {
   EXPECT_EQ(allowed({"H100", "V100-PCIe-16GB"}, 535), "proprietary ");
 }
 
-TEST(Flavour, IsOpenAsSoonAsOneGpuRequiresItAndSaysWhoStaysUnused) {
+TEST(Flavour, IsOpenWhenAGpuRequiresItAndNamesUnusedGpus) {
   const auto choice = choose_flavour(gpus({"V100-PCIe-16GB", "B200"}), 580);
   EXPECT_EQ(choice.allowed, std::vector<Flavour>{Flavour::open});
   EXPECT_EQ(choice.reason, "B200 (blackwell) requires the open modules");
@@ -41,7 +41,7 @@ TEST(Flavour, IsOpenAsSoonAsOneGpuRequiresItAndSaysWhoStaysUnused) {
   EXPECT_EQ(choice.warnings[0], "V100-PCIe-16GB (volta): the open modules do not support it, it stays unused");
 }
 
-TEST(Flavour, HasNoAnswerWhenTheBranchSupportsNoneOfTheGpus) {
+TEST(Flavour, IsUndecidedForUnsupportedGpus) {
   const auto too_new = choose_flavour(gpus({"V100-PCIe-16GB"}), 590);
   EXPECT_TRUE(too_new.allowed.empty());
   EXPECT_EQ(too_new.reason, "driver branch 590 supports none of these GPUs");
@@ -49,17 +49,17 @@ TEST(Flavour, HasNoAnswerWhenTheBranchSupportsNoneOfTheGpus) {
   EXPECT_EQ(choose_flavour(gpus({"B200"}), 535).warnings[0], "B200 (blackwell): supported from driver branch 570 on");
 }
 
-TEST(Flavour, LeavesOutOfTheDecisionWhatTheBranchHasDropped) {
+TEST(Flavour, IgnoresGpusThatTheBranchDropped) {
   const auto choice = choose_flavour(gpus({"P40", "L4"}), 595);
   EXPECT_EQ(choice.allowed.front(), Flavour::open);
   EXPECT_EQ(choice.warnings.size(), 1U);
 }
 
-TEST(Flavour, OfAGpuInAGapOfTheTableIsOpenToBoth) {
+TEST(Flavour, OfAnUnlistedGpuAllowsBoth) {
   const auto choice = choose_flavour({gpu_from_pci({.address = "0000:01:00.0", .device = 0x1900})}, 535);
   EXPECT_EQ(choice.allowed.size(), 2U);
   EXPECT_EQ(choice.warnings[0],
-            "GPU 10de:1900 (unknown) at 0000:01:00.0: not in slipway's table of GPUs, it has no say");
+            "GPU 10de:1900 (unknown) at 0000:01:00.0: not in slipway's table of GPUs, so it is not considered");
 }
 
 // For all GPUs and branches: an answer without flavours has reasons, and one that allows proprietary has no GPU that

@@ -14,7 +14,7 @@
 namespace slipway::nvidia {
 namespace {
 
-TEST(Architecture, OfEachKnownBoardIsTheOneItWasSoldWith) {
+TEST(Architecture, OfEachKnownBoardIsCorrect) {
   const std::map<std::uint16_t, Architecture> boards{
       {0x102d, Architecture::kepler},        {0x13f2, Architecture::maxwell},   {0x15f8, Architecture::pascal},
       {0x1b38, Architecture::pascal},        {0x1db4, Architecture::volta},     {0x1db5, Architecture::volta},
@@ -29,7 +29,7 @@ TEST(Architecture, OfEachKnownBoardIsTheOneItWasSoldWith) {
     EXPECT_EQ(to_string(architecture_of(id)), to_string(expected)) << std::hex << id;
 }
 
-TEST(Architecture, OfAnIdBeyondTheTableIsNewerAndOfOneInAGapUnknown) {
+TEST(Architecture, OfUnknownIdsIsNewerOrUnknown) {
   EXPECT_EQ(architecture_of(0x4000), Architecture::newer);
   EXPECT_EQ(architecture_of(0xffff), Architecture::newer);
   EXPECT_EQ(architecture_of(0x1900), Architecture::unknown);
@@ -128,7 +128,7 @@ TEST(Gpu, TakesEveryNameThatItOffers) {
 }
 
 // Earlier each component had its own rule, and two went on in an image whose spec said `hardware: detect`.
-TEST(FactsWithoutGpu, FollowWhatTheSpecSaysOfHardware) {
+TEST(FactsWithoutGpu, FollowTheHardwareKeyOfTheSpec) {
   testing::FakeHost host;
   EXPECT_FALSE(facts_without_gpu(host)) << "an image";
   EXPECT_EQ(facts_without_gpu(host.hardware("detect"))->why_not(), "this root shows no devices");

@@ -24,7 +24,7 @@ TEST(Xid, IsNotSeenInOtherLines) {
 }
 
 // Any user who may run a program chooses the name and the file that the kernel prints when it crashes.
-TEST(Xid, IsNotWhatTheNameOfACrashedProgramSays) {
+TEST(Xid, IsNotReadFromTheNameOfACrashedProgram) {
   const std::string forged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
   for (const std::string before :
        {"x[1]: segfault at 0 ip 0 sp 0 error 4 in ", "[[5372]: segfault at 0 error 6 in x] ", "[5372]: segfault in "})
@@ -115,7 +115,7 @@ TEST(Xid, NamesEachGpuAsSysfsDoes) {
     EXPECT_EQ(parse_xid(std::string("NVRM: Xid (PCI:") + place + "): 79, x")->address, "0000:3a:00.0") << place;
 }
 
-TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
+TEST(KernelLog, ReportsGpusThatFellOffTheBusWithoutAnXid) {
   EXPECT_EQ(parse_fallen_gpu("[ 1.0] NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->address, "0000:3a:00.0");
   EXPECT_EQ(parse_fallen_gpu("NVRM: GPU 0000:3a:00.0: GPU has fallen off the bus.")->number, 79U);
   for (const char* line : {"NVRM: GPU 0000:3a:00.0: RmInitAdapter failed!", "NVRM: GPU at x: fallen off the bus",
@@ -134,7 +134,7 @@ TEST(KernelLog, TellsOfGpusThatFellOffTheBusWithoutAnXid) {
       << "an XID 79 tells of the last one";
 }
 
-TEST(KernelLog, TellsOfErrorsOfNvSwitches) {
+TEST(KernelLog, ReportsErrorsOfNvSwitches) {
   const auto fatal =
       parse_switch_xid("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30 LTSSM Fault Up");
   ASSERT_TRUE(fatal);

@@ -45,7 +45,7 @@ std::map<std::string, std::string> section(const std::string& heading) {
     const auto cells = split(line, '|');
     std::string name(trimmed(cells.at(1)));
     std::erase(name, '`');
-    EXPECT_TRUE(rows.emplace(name, trimmed(cells.at(cells.size() - 2))).second) << name << " is there twice";
+    EXPECT_TRUE(rows.emplace(name, trimmed(cells.at(cells.size() - 2))).second) << name << " appears twice";
   }
   EXPECT_FALSE(rows.empty()) << heading;
   return rows;
@@ -73,14 +73,14 @@ bool has_key(const std::string& manifest, const std::string& key) {
   return text_of("plugins/" + manifest).find("\n  " + key + ":\n") != std::string::npos;
 }
 
-TEST(SwitchTable, SaysOfEachSwitchWhatTheCodeSays) {
+TEST(SwitchTable, MatchesTheCodeForEachSwitch) {
   expect_documented(toolkit::installer_variables(), "nvidia-ctk-installer");
   expect_documented(toolkit::toolkit_config_keys(), "config.toml");
   expect_documented(nvidia::config::plugin_variables(), "nvidia-device-plugin");
   expect_documented(nvidia::config::discovery_variables(), "gpu-feature-discovery");
 }
 
-TEST(SwitchTable, NamesKeysThatThereAre) {
+TEST(SwitchTable, NamesKeysThatExist) {
   const std::map<std::string, std::string> manifests{
       {"nvidia-ctk-installer", "toolkit/toolkit.component.yaml"},
       {"config.toml", "toolkit/toolkit.component.yaml"},
@@ -107,7 +107,7 @@ TEST(SwitchTable, NamesOptionsOfTheMigTool) {
     }
 }
 
-// --- each honoured switch changes the settings in force
+// --- each honoured switch changes the settings in use
 
 const std::map<std::string, std::string>& samples() {
   static const std::map<std::string, std::string> values{
@@ -158,7 +158,7 @@ std::string sample(const Switch& one) {
   return found == samples().end() ? "/srv/sample" : found->second;
 }
 
-/// Returns all settings in force, or an error's text.
+/// Returns all settings in use, or an error's text.
 std::string in_force(const Json& spec, const std::map<std::string, std::string>& process = {}) {
   const auto settings = toolkit::read_settings(Spec(spec), [&](const std::string& name) {
     const auto found = process.find(name);

@@ -30,8 +30,9 @@ class ContainerCheck : public testing::ContainerMachine {
 };
 
 TEST_F(ContainerCheck, IsSkippedAndSaysSoWhereNothingCanBeStarted) {
-  EXPECT_EQ(run(),
-            "not-exercised validator.container: no container was started: podman, Docker and containerd are not here");
+  EXPECT_EQ(
+      run(),
+      "not-exercised validator.container: no container was started: podman, Docker and containerd are not installed");
   spec.devices.clear();
   EXPECT_THAT(run(), HasSubstr("no CDI spec has a GPU"));
   EXPECT_THAT(shown(check_container(slipway::testing::FakeHost(), {spec}, CONTAINER_PROBE)),
@@ -47,7 +48,7 @@ TEST_F(ContainerCheck, PassesWhenThePodmanContainerOpensItsNodes) {
   EXPECT_EQ(host.ran().back(), kRemoval) << "and nothing is left";
 }
 
-TEST_F(ContainerCheck, FailsWithWhatTheContainerOrTheEngineSays) {
+TEST_F(ContainerCheck, FailsWithTheMessageOfContainerOrEngine) {
   podman({3, "it cannot open /dev/nvidia0: Operation not permitted\n", "", false});
   EXPECT_THAT(run(), HasSubstr("ended with 3: it cannot open /dev/nvidia0: Operation not permitted"));
   podman({126, "", "Error: unresolvable CDI devices \x1b[2J nvidia.com/gpu=all\n\n", false});
@@ -71,26 +72,27 @@ TEST_F(ContainerCheck, RemovesAContainerThatPodmanLeavesBehind) {
 }
 
 // The checks run as root, so a program that another user can replace must not be run.
-TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldExchange) {
+TEST_F(ContainerCheck, RunsNoProgramThatOthersCouldReplace) {
   podman({0, "it has 3 nodes of the driver, and can open each\n", "", false});
   std::filesystem::permissions(host.root_folder() + "/usr/bin", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, as others than root could exchange it"));
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/podman is not run, since users other than root could replace it"));
   EXPECT_TRUE(host.ran().empty());
 }
 
-TEST_F(ContainerCheck, SaysWhyNoneOfTheEnginesThatAreHereIsAsked) {
+TEST_F(ContainerCheck, ExplainsWhyNoInstalledEngineIsUsed) {
   host.file("/usr/sbin/dockerd", "x", 0755).file("/run/crio/crio.sock", "");
   host.file("/var/snap/microk8s/common/run/containerd.sock", "");
   program("/usr/bin/podman", "podman version 3.4.4");
-  EXPECT_EQ(run(),
-            "not-exercised validator.container: no container was started: podman 3.4.4 knows no CDI, as 4.1 and newer "
-            "do; Docker does not run: /run/docker.pid names no dockerd; the containerd of MicroK8s does not answer at "
-            "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
+  EXPECT_EQ(
+      run(),
+      "not-exercised validator.container: no container was started: podman 3.4.4 does not support CDI, as 4.1 and "
+      "newer do; Docker does not run: /run/docker.pid names no dockerd; the containerd of MicroK8s does not answer at "
+      "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
 }
 
-// Earlier a program that hung or failed was reported as too old: "podman  knows no CDI, as 4.1 and newer do".
-TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
+// Earlier a program that hung or failed was reported as too old: "podman  does not support CDI, as 4.1 and newer do".
+TEST_F(ContainerCheck, ReportsAProgramWithoutAVersion) {
   program("/usr/bin/podman", "podman version next");
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/podman --version` says no version"));
   host.answers({"/usr/bin/podman", "--version"}, {125, "podman version 4.3.1", "", false});
@@ -99,7 +101,7 @@ TEST_F(ContainerCheck, SaysSoWhereAProgramDoesNotSayItsVersion) {
   EXPECT_THAT(run(), HasSubstr("`/usr/bin/podman --version` says no version"));
 }
 
-TEST(EngineVersions, AreTheLastWordWithoutWhatIsBehindTheNumbers) {
+TEST(EngineVersions, AreTheNumbersOfTheLastWord) {
   const auto is = [](unsigned major, unsigned minor) { return EngineVersion{major, minor}; };
   EXPECT_EQ(parse_engine_version("ctr github.com/containerd/containerd 1.7.24~ds1"), is(1, 7));
   EXPECT_EQ(parse_engine_version("ctr github.com/k3s-io/containerd v2.1.4-k3s1\n"), is(2, 1));

@@ -69,7 +69,7 @@ TEST_F(ContainerByDocker, GetsTheGpusByTheRegisteredRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "there is no spec";
 }
 
-TEST_F(ContainerByDocker, AsksNoRuntimeThatIsNotToHeedTheVariable) {
+TEST_F(ContainerByDocker, SkipsARuntimeThatIgnoresTheVariable) {
   host.file("/etc/nvidia-container-runtime/config.toml",
             "accept-nvidia-visible-devices-envvar-when-unprivileged = false\n");
   runs("20.10.24", runtimes(kShim));
@@ -93,7 +93,7 @@ TEST_F(ContainerByDocker, PrefersTheDefaultRuntimeAndThenTheFirstName) {
 
 // The containerd that Docker brings along does not show how Docker gives GPUs. It may serve Kubernetes too, so it is
 // checked when Docker cannot be, and the finding names the problem with Docker.
-TEST_F(ContainerByDocker, IsStartedByDockerBeforeContainerdWhichHidesNothingOfDocker) {
+TEST_F(ContainerByDocker, IsStartedByDockerBeforeContainerd) {
   runs("20.10.24", runtimes(kShim));
   host.answers(start(kByRuntime), kOpened);
   listen("/run/containerd/containerd.sock");
@@ -149,13 +149,13 @@ TEST_F(ContainerByDocker, IsFoundWhereDebianHasIt) {
   EXPECT_THAT(run(), HasSubstr("pass validator.container"));
 }
 
-TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
+TEST_F(ContainerByDocker, ExplainsWhyDockerIsNotAsked) {
   runs("20.10.24", runtimes(R"("kata":{"path":"/usr/bin/not-nvidia-container-runtime"},"odd":7,)"));
   EXPECT_THAT(run(), HasSubstr("Docker 20.10.24 has CDI switched off or does not know it, and neither"));
   runs("19.03.8", runtimes(kShim));
   EXPECT_THAT(run(), HasSubstr("Docker 19.03.8 is older than 20.10"));
   runs("dev", runtimes(kShim));
-  EXPECT_THAT(run(), HasSubstr("`docker info` says no version that can be read, but \"dev\""));
+  EXPECT_THAT(run(), HasSubstr("`docker info` prints no readable version, but \"dev\""));
   // A client without a server prints this, and exits with status 0.
   host.answers(docker({"info", "--format", "{{json .}}"}),
                {0, R"({"ServerVersion":"","ServerErrors":["Cannot connect to the Docker daemon"]})", "", false});
@@ -166,7 +166,7 @@ TEST_F(ContainerByDocker, SaysWhyDockerIsNotAsked) {
   EXPECT_THAT(run(), HasSubstr("its program docker is not installed"));
 }
 
-TEST_F(ContainerByDocker, FailsWithWhatDockerSaysAndNotWithItsHint) {
+TEST_F(ContainerByDocker, FailsWithDockersMessageWithoutItsHint) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   host.answers(
       start({"--device", "nvidia.com/gpu=all"}),
@@ -195,11 +195,11 @@ TEST_F(ContainerByDocker, IsNotJudgedWhereItsImageCannotBeMade) {
 
 // Earlier it was run by its name alone: the folders of the machine's own programs come first in the search, and a group
 // may write there.
-TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
+TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldReplaceTar) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  EXPECT_THAT(run(), HasSubstr("/usr/bin/tar is not run, as others than root could exchange it"));
+  EXPECT_THAT(run(), HasSubstr("/usr/bin/tar is not run, since users other than root could replace it"));
   EXPECT_TRUE(host.ran().empty());
   host.without("/usr/bin/tar");
   EXPECT_THAT(run(), HasSubstr("Docker needs tar, which is not installed"));
@@ -207,7 +207,7 @@ TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldExchangeTar) {
 
 // Earlier the limits of single programs added up to more than a verify has: its worker was killed, and all findings
 // were lost.
-TEST_F(ContainerByDocker, StartsNothingWhenItsTimeIsOverAndRemovesWhatItMade) {
+TEST_F(ContainerByDocker, StartsNothingAfterItsTimeAndCleansUp) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   terms.asking = std::chrono::milliseconds(200);
   host.does({"/usr/bin/tar", "-cf", place.archive(), "-C", kRoot, "."}, [] {

@@ -52,7 +52,7 @@ class ContainerRemoval : public testing::ContainerMachine {
 };
 
 // Earlier Ctrl-C ended the check at once: its folder, and Docker's image, were never removed.
-TEST_F(ContainerRemoval, IsMadeUpForWhereACheckWasKilled) {
+TEST_F(ContainerRemoval, IsDoneAfterAKilledCheck) {
   const Place left = abandoned("podman", "00000000000000aa");
   const Place used = abandoned("podman", "00000000000000bb");
   const Fd lock = opened(used);
@@ -117,7 +117,7 @@ TEST_F(ContainerRemoval, IsLeftToTheNextCheckWhereItFails) {
   EXPECT_FALSE(host.exists(place.folder()));
 }
 
-TEST_F(ContainerRemoval, DealsWithAFewInOneVerify) {
+TEST_F(ContainerRemoval, IsLimitedInOneVerify) {
   std::vector<Place> all;
   for (const char digit : {'1', '2', '3', '4', '5', '6'})
     all.push_back(abandoned("podman", std::string(15, '0') + digit));
@@ -158,7 +158,7 @@ TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
 }
 
 // Earlier a folder looked abandoned between its creation and its lock.
-TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
+TEST_F(ContainerRemoval, SearchesForNoFoldersWhileAnotherCheckMakesOne) {
   const Place left = abandoned("podman", "00000000000000aa");
   terms.asking = milliseconds(100);
   {
@@ -174,12 +174,13 @@ TEST_F(ContainerRemoval, LooksForNoFoldersWhileAnotherCheckMakesOne) {
   EXPECT_EQ(host.list("/var/lib/slipway")->size(), 0);
 }
 
-TEST_F(ContainerRemoval, NeedsAnRmThatNobodyElseCouldExchange) {
+TEST_F(ContainerRemoval, NeedsAnRmThatOnlyRootCanReplace) {
   host.without("/usr/bin/rm");
-  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: no rm that root may run"));
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: rm, which removes a "
+                               "container's folder, is missing"));
 }
 
-TEST(ContainerTime, IsNeverMoreThanAVerifyHas) {
+TEST(ContainerTime, IsLimitedByTheVerify) {
   constexpr milliseconds kLateEnds{15000};  // of the last program of each of three parts
   ASSERT_TRUE(terms_after(milliseconds(0)));
   EXPECT_EQ(terms_after(milliseconds(0))->asking, CheckTerms().asking);

@@ -32,7 +32,7 @@ TEST(CudaCheck, PassesOnlyWhenTheKernelComputedTheRightThingOnEveryGpu) {
   EXPECT_THAT(shown(tried("WRONG")), AllOf(HasSubstr("fail validator.cuda:"), HasSubstr("wrong result")));
 }
 
-TEST(CudaCheck, IsNotExercisedWhenSomebodyElseFillsAGpu) {
+TEST(CudaCheck, IsNotExercisedWhenAnotherProcessFillsAGpu) {
   EXPECT_THAT(shown(tried("BUSY")), AllOf(HasSubstr("not-exercised validator.cuda: CUDA device 1"),
                                           HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"), HasSubstr("1 of 2")));
 }
@@ -60,7 +60,7 @@ TEST(CudaCheck, FailsForALibraryThatCannotBeLoaded) {
               HasSubstr("fail validator.cuda: /nowhere/libcuda.so.1 cannot be loaded"));
 }
 
-TEST(CudaCheck, IsNotExercisedWhenNobodyAnswers) {
+TEST(CudaCheck, IsNotExercisedWhenNoGpuAnswers) {
   EXPECT_EQ(read_probe(Json(), {}).status, Verdict::not_exercised);
   EXPECT_EQ(check_cuda({"libcuda.so.1", false}, {}).status, Verdict::not_exercised) << "no probe program beside a test";
 }

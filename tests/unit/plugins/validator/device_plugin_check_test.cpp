@@ -103,7 +103,7 @@ TEST(DevicePlugin, FailsWhenThePluginIsGoneOrHasNothing) {
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: the device plugin runs"));
 }
 
-TEST(DevicePlugin, TakesADamagedCheckpointForNone) {
+TEST(DevicePlugin, IgnoresADamagedCheckpoint) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   for (const char* text : {"", "{", "[]", R"({"Data": 1})"}) {

@@ -54,7 +54,7 @@ TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
 }
 
 // Earlier NVML was called twice a second, and kept open: 17 MB and a third of a percent of a processor.
-TEST_F(DriverCheckTest, AsksNvmlAgainOnlyWhenItIsToldToOrTheDriverIsAnother) {
+TEST_F(DriverCheckTest, AsksNvmlAgainOnlyOnRequestOrForAnotherDriver) {
   const auto without_nvml = [&] { return shown(check.run_without_nvml()); };
   EXPECT_THAT(without_nvml(), HasSubstr("pass"));
   nvml.file("lost", "");
@@ -107,7 +107,7 @@ TEST(DriverCheckElsewhere, WithoutAGpuNoContainerIsStartedEither) {
   EXPECT_EQ(verdicts["validator.container"], Verdict::not_applicable);
 }
 
-TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {
+TEST(DriverReady, HasTheContentThatOperandsSource) {
   FakeHost host;
   host.file("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
   EXPECT_EQ(driver_ready_text(find_driver(host, "").value()),

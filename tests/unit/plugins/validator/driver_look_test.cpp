@@ -28,7 +28,7 @@ std::string maps_of_this_process() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST_F(DriverLookTest, TellsWhatNvmlAnsweredAndLeavesNothingInThisProcess) {
+TEST_F(DriverLookTest, ReportsNvmlsAnswersFromAnotherProcess) {
   const auto answers = look();
   ASSERT_TRUE(answers) << to_text(answers.error());
   EXPECT_EQ(answers->version, "535.261.03");
@@ -38,7 +38,7 @@ TEST_F(DriverLookTest, TellsWhatNvmlAnsweredAndLeavesNothingInThisProcess) {
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
 }
 
-TEST_F(DriverLookTest, TellsTheErrorThatThisProcessWouldGet) {
+TEST_F(DriverLookTest, ReportsNvmlsError) {
   nvml.file("lost", "");
   const auto here = testing::look_here({.named = NVML_MOCK});
   const auto by_child = look();

@@ -49,7 +49,7 @@ TEST_F(LookScheduleTest, AsksAtOnceAndOnceMoreWhenTheDriverHasChanged) {
   EXPECT_EQ(looks.due(), now + seconds(61));
 }
 
-TEST_F(LookScheduleTest, LooksAreASecondApartHoweverMuchHappens) {
+TEST_F(LookScheduleTest, LooksAreASecondApartForAnyLoad) {
   now += seconds(20);
   int count = 0;
   for (const auto end = now + seconds(10); now < end; now += milliseconds(10)) {
@@ -66,7 +66,7 @@ TEST_F(LookScheduleTest, AsksLessAndLessOftenForLinesThatChangeNothing) {
   now += seconds(20);
   int count = 0;
   for (const auto end = now + seconds(600); now < end; now += milliseconds(100)) {
-    looks.driver_wrote(now);
+    looks.driver_logged(now);
     if (!looks.is_due(now)) continue;
     looks.looked(now, true, false);
     ++count;

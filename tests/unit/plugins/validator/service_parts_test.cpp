@@ -47,7 +47,7 @@ class StatusFilesTest : public ::testing::Test {
   StatusFiles files{RootDir::open(root.string()).value(), "/run/nvidia/validations"};
 };
 
-TEST_F(StatusFilesTest, AppearWithContentAndModeAndGoAgain) {
+TEST_F(StatusFilesTest, AreCreatedAndRemoved) {
   show({{"driver-ready", {"A=b\n", 0600}}, {"cuda-ready", {}}});
   EXPECT_EQ(info("driver-ready").st_mode & 07777U, 0600U);
   EXPECT_EQ(info("driver-ready").st_size, 4);
@@ -67,7 +67,7 @@ TEST_F(StatusFilesTest, AreWrittenOnlyWhenTheyAreNotRight) {
   EXPECT_NE(info("driver-ready").st_ino, before.st_ino);
 }
 
-TEST_F(StatusFilesTest, TakeThePlaceOfWhatAPodPutThere) {
+TEST_F(StatusFilesTest, ReplaceFilesOfAPod) {
   root.directory("run/nvidia/validations");
   ASSERT_EQ(::mkfifo(path("driver-ready").c_str(), 0600), 0);
   root.file("outside", "A=b\n");
@@ -102,7 +102,7 @@ class KeeperTest : public testing::GpuMachine {
   Keeper keeper{host, settings(), testing::look_here};
 };
 
-TEST_F(KeeperTest, WantsTheFilesOfWhatWorksAndNeverOneOfWhatWasNotTried) {
+TEST_F(KeeperTest, RequestsFilesOfPassedChecksOnly) {
   (void)keeper.pass(true);
   EXPECT_THAT(names(), ::testing::ElementsAre(".driver-ctr-ready", "driver-ready"));
   EXPECT_EQ(keeper.files().at("driver-ready").mode, 0600U);
@@ -139,7 +139,7 @@ TEST_F(KeeperTest, SaysAChangeOnceAndNotWithEveryRound) {
   EXPECT_EQ(quiet, kManyRounds);
 }
 
-TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAsked) {
+TEST_F(KeeperTest, RemovesFilesWhenTheKernelShowsNoDriver) {
   (void)keeper.pass(true);
   keeper.release();
   keeper.pass_without_driver();
@@ -151,7 +151,7 @@ TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAske
 
 class ValidatorPlan : public testing::GpuMachine {};
 
-TEST_F(ValidatorPlan, NotesAKeyOfTheConfigThatIsPassedOver) {
+TEST_F(ValidatorPlan, NotesAnIgnoredKeyOfTheConfig) {
   const Json section{{"port", 0}, {"config", {{"version", "v1"}, {"flags", {{"migStratgy", "mixed"}}}}}};
   const auto facts = Validator{}.detect(Spec(section), host);
   ASSERT_TRUE(facts);

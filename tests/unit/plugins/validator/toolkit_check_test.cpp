@@ -38,19 +38,19 @@ TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.toolkit:"));
 }
 
-TEST_F(Toolkit, PassesForASpecAllOfWhosePathsAreThere) {
+TEST_F(Toolkit, PassesForASpecWithoutMissingPaths) {
   host.file("/etc/cdi/nvidia.json", kSpec);
-  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists");
 }
 
-TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
+TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
   const std::string socket = "/run/containerd/containerd.sock";
   host.file("/etc/cdi/nvidia.json", kSpec);
   std::filesystem::create_directories(host.root().at("run/containerd"));
   {
     const Fd listening = toolkit::listen_at(host, socket);
     EXPECT_EQ(run(),
-              "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there; containerd answers");
+              "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists; containerd answers");
   }
   EXPECT_EQ(run(), "fail validator.toolkit: containerd does not answer at " + socket + ", so it starts no container");
   {
@@ -63,17 +63,17 @@ TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
 }
 
 // Earlier almost every error was reported as a stopped engine, even a process with too many open files.
-TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNobodyListens) {
+TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
   host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
   ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
-  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists");
 }
 
 // Earlier the spec was reported as stale, with the advice to write it again.
-TEST_F(Toolkit, NamesAHookProgramThatIsNotThereAndWhatHelps) {
+TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndTheRemedy) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
-                               "/usr/bin/nvidia-cdi-hook, which is not there"));
+                               "/usr/bin/nvidia-cdi-hook, which is missing"));
   EXPECT_THAT(check.run().remedy, HasSubstr("install that program"));
 }
 
@@ -84,7 +84,7 @@ TEST_F(Toolkit, ExpectsNoDeviceNodesInARootThatIsNotRunning) {
   EXPECT_THAT(shown(ToolkitCheck(image).run()), HasSubstr("pass"));
 }
 
-TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
+TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAgain) {
   host.file("/run/cdi/nvidia.yaml",
             "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n"
             "  containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}\n");
@@ -97,7 +97,7 @@ TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
+TEST_F(Toolkit, ExplainsErrorsOfASpec) {
   const std::string kEdits = R"("containerEdits": {"env": ["A=b"]})";
   const auto with = [&](const std::string& devices) {
     return R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [)" + devices + "]}";
@@ -117,7 +117,7 @@ TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
   }
 }
 
-TEST_F(Toolkit, TakesAnEngineWithNvidiasRuntimeWhenItsProgramIsThere) {
+TEST_F(Toolkit, AcceptsAnEngineWithNvidiasRuntimeWhenItsProgramExists) {
   host.file("/etc/containerd/conf.d/99-nvidia.toml",
             "[runtimes.nvidia.options]\n  BinaryName = \"/usr/bin/nvidia-container-runtime\"\n");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml names the runtime"));

@@ -35,7 +35,7 @@ TEST(Hear, GivesBothStreamsAndTheStatus) {
   EXPECT_EQ(ending_of(result.status), "exit status 3");
 }
 
-TEST(Hear, TellsTheSignalThatEndedIt) {
+TEST(Hear, ReportsTheSignalThatEndedIt) {
   const ChildResult result = run_shell("kill -ABRT $$");
   EXPECT_EQ(exit_status_of(result.status), 128 + SIGABRT);
   EXPECT_EQ(ending_of(result.status), "signal 6");
@@ -52,18 +52,18 @@ TEST(Hear, TakesNoInputThatDoesNotFitIntoAPipe) {
   EXPECT_NE(result.error().what.find("the input of a program"), std::string::npos);
 }
 
-TEST(Hear, SaysWhatCannotBeStarted) {
+TEST(Hear, NamesAProgramThatCannotBeStarted) {
   const auto result = run_child({.argv = {"/nowhere/program"}, .environment = {}}, {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::not_found);
   EXPECT_NE(result.error().what.find("/nowhere/program"), std::string::npos);
 }
 
-TEST(Hear, LooksForAProgramWithoutASlashInThePath) {
+TEST(Hear, SearchesForAProgramWithoutASlashInThePath) {
   EXPECT_EQ(run_child({.argv = {"true"}, .environment = {}}, {})->status, 0);
 }
 
-TEST(Hear, KillsWhoGoesOnBeyondTheLimit) {
+TEST(Hear, KillsAProcessBeyondTheLimit) {
   const ChildResult result = run_shell(kForEver, {.limit = milliseconds(50)});
   EXPECT_EQ(result.end, End::timed_out);
   EXPECT_EQ(exit_status_of(result.status), 128 + SIGKILL);
@@ -96,7 +96,7 @@ TEST(Hear, EndsAFloodWhenThatIsAsked) {
   EXPECT_EQ(run_shell("yes | head -c 2000", {.most_bytes = 1000, .ends_flood = true}).end, End::flooded);
 }
 
-TEST(Hear, StopsWhenThatIsAskedAndHandsOnWhatCame) {
+TEST(Hear, StopsOnRequestAndPassesTheOutputOn) {
   std::string seen;
   const ChildResult result = run_shell(
       kForEver, {.stop = [&] { return seen == "begun\n"; }, .on_output = [&](std::string_view part) { seen += part; }});
@@ -105,7 +105,7 @@ TEST(Hear, StopsWhenThatIsAskedAndHandsOnWhatCame) {
   EXPECT_TRUE(result.output.empty());
 }
 
-TEST(Hear, DoesNotWaitForWhatItLeftRunning) {
+TEST(Hear, DoesNotWaitForRemainingProcesses) {
   const ChildResult result = run_shell("sleep 1000 & echo $!");
   EXPECT_EQ(result.end, End::by_itself);
   EXPECT_EQ(::kill(std::stoi(result.output), SIGKILL), 0) << "it goes on";
@@ -116,7 +116,7 @@ TEST(Hear, WaitsForTheLastWriterWhenThatIsAsked) {
   EXPECT_EQ(result.output, "early\nlate\n");
 }
 
-TEST(Hear, KillsTheWholeSessionOfWhoIsTooLate) {
+TEST(Hear, KillsTheWholeSessionOfALateProcess) {
   std::string seen;
   ChildProgram program = shell("sh -c 'echo begun; while :; do sleep 1; done' & wait");
   program.own_session = true;
@@ -170,7 +170,7 @@ TEST(StartProgram, GivesTheDescriptorsThatAreNamedAndNoPipeBesides) {
   EXPECT_EQ(std::string(word.data(), 5), "word\n");
 }
 
-TEST(ChildEnded, GivesTheStatusOrSaysThatItGoesOn) {
+TEST(ChildEnded, GivesTheStatusOrSaysThatItContinues) {
   const auto pipe = make_pipe();
   ASSERT_TRUE(pipe.ok());
   ChildProgram program = shell("read -r line; exit 4");

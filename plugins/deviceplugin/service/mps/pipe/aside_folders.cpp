@@ -75,7 +75,7 @@ void AsideFolders::tick(const std::string& mps_root, Clock::time_point now) {
     ++starts;
     starting = start_emptying(path, folder, now);
   }
-  tell_lasting(now);
+  report_lasting(now);
 }
 
 std::vector<std::string> AsideFolders::found(const std::string& mps_root) const {
@@ -116,7 +116,7 @@ bool AsideFolders::start_emptying(const std::string& path, Folder& folder, Clock
 Status AsideFolders::start(const std::string& path, Folder& folder) {
   if (host_.live() && systemd_runs()) {
     const Status started = start_unit(emptying_unit(program_, path));
-    // "Unit … was already loaded": the earlier one is still running. tell_lasting() reports it if it lasts.
+    // "Unit … was already loaded": the earlier one is still running. report_lasting() reports it if it lasts.
     if (!started && started.error().what.find("already") == std::string::npos) return started;
     return {};
   }
@@ -125,14 +125,14 @@ Status AsideFolders::start(const std::string& path, Folder& folder) {
   return {};
 }
 
-void AsideFolders::tell_lasting(Clock::time_point now) {
+void AsideFolders::report_lasting(Clock::time_point now) {
   for (auto& [path, folder] : folders_) {
     if (folder.told || now - folder.since <= kLasting) continue;
     folder.told = true;
     log_("warning", path +
-                        " cannot be removed: pods go on writing to what they left there, or have the kernel hold it "
-                        "(end the pods that used MPS before its daemon was last started: it is removed then, as by a "
-                        "reboot)");
+                        " cannot be removed, because pods write to it or use it: it is removed after the pods that "
+                        "used MPS before the "
+                        "last start of its daemon have ended, or at a reboot");
   }
 }
 

@@ -49,7 +49,7 @@ class AsideFolders {
   /// @return false: starting others now would fail too
   bool start_emptying(const std::string& path, Folder& folder, Clock::time_point now);
   Status start(const std::string& path, Folder& folder);
-  void tell_lasting(Clock::time_point now);
+  void report_lasting(Clock::time_point now);
 
   const Host& host_;
   Log log_;

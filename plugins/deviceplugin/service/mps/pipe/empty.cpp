@@ -18,7 +18,7 @@ int main(int count, char** arguments) {
     return 0;
   }
   if (count != 2) {
-    std::fputs("deviceplugin-empty is started by slipway, not by hand\n", stderr);
+    std::fputs("only slipway starts deviceplugin-empty\n", stderr);
     return 64;
   }
   empty_aside(arguments[1]);

@@ -66,7 +66,7 @@ class Emptying {
 
  private:
   /// @param remove  removes a name; returns false without success
-  /// Names are read on during the removals: after a restart some file systems must skip all removed names.
+  /// Does not restart the listing after a removal: some file systems would then skip all removed names each time.
   template <typename Remove>
   Emptied empty(int folder, const Remove& remove) {
     const OpenFolder names = names_of(folder);

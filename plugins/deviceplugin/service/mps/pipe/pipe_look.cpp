@@ -36,13 +36,13 @@ Result<PipeUsers> PipeLook::users(std::chrono::milliseconds limit) {
     if (const Status started = start(); !started) return no_answer(started.error().what, folder_);
   if (!child_ended(child_, waited_ ? std::chrono::milliseconds() : limit)) {
     waited_ = true;
-    return no_answer("the kernel does not let the folder of MPS be looked at", folder_);
+    return no_answer("the kernel does not let slipway read the folder of MPS", folder_);
   }
   child_ = 0;
   std::array<char, 128> text{};
   const ssize_t size = ::read(answer_.get(), text.data(), text.size());
   const auto users = users_from(std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0));
-  if (!users) return no_answer(program_ + " does not say who uses the folder of MPS", folder_);
+  if (!users) return no_answer(program_ + " does not show which processes use the folder of MPS", folder_);
   return *users;
 }
 

@@ -56,7 +56,7 @@ void append(std::vector<std::string>& list, const std::array<const char*, count>
   list.insert(list.end(), more.begin(), more.end());
 }
 
-void shut_in(TransientUnit& unit) {
+void add_restrictions(TransientUnit& unit) {
   const std::vector<std::string> all = base::restrictions(
       {"UMask", "ProtectProc", "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "RestrictSUIDSGID"});
   unit.properties.insert(unit.properties.end(), all.begin(), all.end());
@@ -108,7 +108,7 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
                      .properties = {},
                      .newest = {}};
   append(made.properties, kOfDaemon);
-  shut_in(made);
+  add_restrictions(made);
   append(made.newest, kShutInNewest);
   std::vector<std::string>& all = made.properties;
   all.push_back(std::string("CapabilityBoundingSet=") + kCapabilities);
@@ -133,7 +133,7 @@ TransientUnit emptying_unit(const std::string& program, const std::string& folde
                      .argv = {program, folder},
                      .properties = {},
                      .newest = {}};
-  shut_in(made);
+  add_restrictions(made);
   append(made.properties, kOfEmptying);
   append(made.newest, kShutInNewest);
   append(made.newest, kOfEmptyingNewest);

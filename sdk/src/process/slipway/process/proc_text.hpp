@@ -37,7 +37,7 @@ struct MountLine {
   std::string_view super_options;  ///< of the file system: "rw,memory"
 };
 
-/// In the order of the kernel: of two at one place the later one is seen. Lines of another form are left out.
+/// Keeps the order of the kernel: a later mount covers an earlier one at the same place. Skips malformed lines.
 std::vector<MountLine> parse_mounts(std::string_view text);
 
 /// "a\040b" -> "a b".

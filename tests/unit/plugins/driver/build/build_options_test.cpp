@@ -35,7 +35,7 @@ TEST(BuildOptions, AreReadInBothSpellings) {
   EXPECT_EQ(options->root, "/");
 }
 
-TEST(BuildOptions, AreAboutTheWorkingDirectoryOfTheCaller) {
+TEST(BuildOptions, AreRelativeToTheCallersWorkingDirectory) {
   const auto options = parse_build_options({"--debs", "d/.", "--kernel", "k", "--output", "../o", "--headers", "h"});
   ASSERT_TRUE(options) << to_text(options.error());
   const std::filesystem::path here = std::filesystem::current_path();
@@ -45,7 +45,7 @@ TEST(BuildOptions, AreAboutTheWorkingDirectoryOfTheCaller) {
   EXPECT_EQ(options->scratch, "");
 }
 
-TEST(BuildOptions, SayWhatIsWrongAndWhatWasMeant) {
+TEST(BuildOptions, NameErrorsWithASuggestion) {
   const std::vector<std::string> good{"--debs", "/d", "--kernel", "k", "--output", "/o"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), good.begin(), good.end());

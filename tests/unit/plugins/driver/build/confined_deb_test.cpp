@@ -29,7 +29,7 @@ using testing::TestDeb;
 bool can_write(const std::string& path) { return ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0; }
 
 /// True when this process can take memory that is charged to no process and remains after the process ends.
-bool can_take_memory_of_nobody() {
+bool can_take_uncounted_memory() {
   const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
   return memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0;
 }
@@ -39,20 +39,20 @@ bool has_useful_landlock() {
   return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
 }
 
-TEST(ConfinedDeb, HasNoNetworkNoProgramsNoMemoryOfNobodyAndNoOtherProcesses) {
+TEST(ConfinedDeb, HasNoNetworkNoProgramsNoUncountedMemoryAndNoOtherProcesses) {
   if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) GTEST_SKIP() << "the kernel takes no filter of system calls";
   const auto tried = in_confined_process({}, []() -> Result<Json> {
     Json succeeded = Json::array();
     if (::socket(AF_INET, SOCK_STREAM, 0) >= 0) succeeded.push_back("socket");
     if (::kill(::getppid(), 0) == 0) succeeded.push_back("kill");
-    if (can_take_memory_of_nobody()) succeeded.push_back("memory");
+    if (can_take_uncounted_memory()) succeeded.push_back("memory");
     ::execl("/bin/true", "true", nullptr);
     if (errno != EPERM) succeeded.push_back("program");
     return succeeded;
   });
   ASSERT_TRUE(tried) << to_text(tried.error());
   EXPECT_EQ(*tried, Json::array());
-  EXPECT_TRUE(can_take_memory_of_nobody()) << "where it is not confined";
+  EXPECT_TRUE(can_take_uncounted_memory()) << "where it is not confined";
 }
 
 TEST(ConfinedDeb, WritesIntoItsFolderAlone) {
@@ -65,7 +65,7 @@ TEST(ConfinedDeb, WritesIntoItsFolderAlone) {
   EXPECT_EQ(*tried, (Json{true, false}));
 }
 
-TEST(ConfinedDeb, ThatCrashesIsAnErrorAndNotTheEnd) {
+TEST(ConfinedDeb, ThatCrashesIsOnlyAnError) {
   const auto tried = in_confined_process({}, []() -> Result<Json> {
     std::signal(SIGSEGV, SIG_DFL);
     ::raise(SIGSEGV);
@@ -76,7 +76,7 @@ TEST(ConfinedDeb, ThatCrashesIsAnErrorAndNotTheEnd) {
   EXPECT_THAT(tried.error().what, HasSubstr("signal 11"));
 }
 
-TEST(ConfinedDeb, IsReadAndUnpackedAsWithoutThat) {
+TEST(ConfinedDeb, IsReadAndUnpackedAsUnconfined) {
   const TempDir folder;
   const std::string file =
       TestDeb{.package = "a",

@@ -103,12 +103,12 @@ TEST_F(DebSetTest, RefusesCommonHeadersOfAnotherVersion) {
   const auto error = choose_header_debs(all(), "6.1.0-50-amd64").error();
   EXPECT_EQ(error.code, ErrorCode::conflict);
   EXPECT_EQ(error.what,
-            "linux-headers-6.1.0-50-amd64 6.1.176-1 belongs to linux-headers-6.1.0-50-common 6.1.176-1, and "
-            "linux-headers-6.1.0-50-common 6.1.170-3 is there");
+            "linux-headers-6.1.0-50-amd64 6.1.176-1 needs linux-headers-6.1.0-50-common 6.1.176-1, but the folder "
+            "has linux-headers-6.1.0-50-common 6.1.170-3");
   EXPECT_EQ(error.next, "put that one there: `apt-get download linux-headers-6.1.0-50-common=6.1.176-1`");
 }
 
-TEST_F(DebSetTest, ListsTheHeadersThatAreThereWhenTheWantedAreNot) {
+TEST_F(DebSetTest, ListsTheAvailableHeadersWhenTheWantedOnesAreMissing) {
   have(testing::header_debs("6.1.0-50-amd64", "6.1.176-1"));
   EXPECT_EQ(
       to_text(choose_header_debs(all(), "6.1.0-53-amd64").error()),

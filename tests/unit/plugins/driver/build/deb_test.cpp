@@ -23,7 +23,7 @@ using testing::TestDeb;
 
 constexpr std::identity kSamePath{};
 
-TEST(Deb, SaysItsPackageVersionAndWhatItDependsOn) {
+TEST(Deb, HasNameVersionAndDependencies) {
   const TempDir folder;
   const auto info = read_deb_info(
       TestDeb{.package = "a", .version = "1:535.261.03-1~deb12u1", .depends = "b (= 1) | c, d:any, e [amd64]"}.write(
@@ -104,7 +104,7 @@ TEST(Deb, RunsNoProgramForDataThatADebCannotHave) {
   EXPECT_FALSE(std::filesystem::exists(marker));
 }
 
-TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
+TEST(Deb, IsUnpackedForAnyCompression) {
   for (const auto* filter : {"xz", "zstd", "gzip"}) {
     const TempDir folder;
     const auto file = TestDeb{.package = "a",
@@ -123,7 +123,7 @@ TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
   }
 }
 
-TEST(Deb, GoesWhereItsReaderSaysOrNowhere) {
+TEST(Deb, IsUnpackedIntoTheRequestedPathsOnly) {
   const TempDir folder;
   const auto file =
       TestDeb{.package = "a", .entries = {{.path = "./lib/x", .content = "x"}, {.path = "./usr/y", .content = "y"}}}
@@ -154,7 +154,7 @@ TEST(Deb, NeverWritesOutsideOfTheFolder) {
       ErrorCode::corrupt);
 }
 
-TEST(Deb, ThatIsNoneOrIsCutSaysSo) {
+TEST(Deb, ThatIsInvalidOrIncompleteIsRefused) {
   const TempDir folder;
   folder.file("/text.deb", "this is not a package");
   EXPECT_EQ(read_deb_info(folder.at("/text.deb").string()).error().code, ErrorCode::corrupt);

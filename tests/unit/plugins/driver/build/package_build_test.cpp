@@ -169,7 +169,7 @@ TEST_F(PackageBuildTest, CompilesAgainstTheHeadersOfThatKernel) {
   EXPECT_EQ(request["build"]["collect"][0]["compress"], "zstd");
 }
 
-TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
+TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernel) {
   core.module = testing::compressed(content_of(MODULE_56), "zstd");
   const auto error = build({}).error();
   EXPECT_EQ(error.what, "the compiled nvidia.ko.zst is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
@@ -220,7 +220,7 @@ TEST_F(PackageBuildTest, FailsWithTheCompilersErrorUnlessAskedToRecordIt) {
   EXPECT_THAT(core.logged, HasSubstr("535.261.03 does not compile for 6.1.0-56-amd64: nvidia/nv-pci.c:223:9"));
 }
 
-TEST_F(PackageBuildTest, DoesNotRecordWhatIsNoFailureOfTheCompiler) {
+TEST_F(PackageBuildTest, RecordsOnlyFailuresOfTheCompiler) {
   core.fails = Error{ErrorCode::not_found, "there is no make", "/usr/bin/make", "", {}};
   EXPECT_EQ(build({"--with-source", "--record-failure"}).error().code, ErrorCode::not_found);
 }
@@ -247,19 +247,19 @@ TEST_F(PackageBuildTest, TakesRelativePathsAsTheCallersOwn) {
   EXPECT_EQ(core.builds.front()["log"].get<std::string>().find(folder.at("/scratch").string()), 0U);
 }
 
-TEST_F(PackageBuildTest, LooksAtItsFoldersFirst) {
+TEST_F(PackageBuildTest, ChecksItsFoldersFirst) {
   folder.file("/file", "no folder");
   folder.file("/full/something", "no layout");
   EXPECT_EQ(refusal({"--output", folder.at("/file").string()}).what,
             "the layout to write is a folder, and this is a file");
   EXPECT_EQ(refusal({"--output", folder.at("/full").string()}).what,
             "the folder is not an OCI layout, and it is not empty");
-  EXPECT_EQ(refusal({"--scratch", folder.at("/none").string()}).what, "the folder for temporary files is not there");
+  EXPECT_EQ(refusal({"--scratch", folder.at("/none").string()}).what, "the folder for temporary files is missing");
   EXPECT_EQ(refusal({"--output", folder.at("/file/layout").string()}).what,
             "the layout to write would be below a file");
 }
 
-TEST_F(PackageBuildTest, LooksForRoomFirst) {
+TEST_F(PackageBuildTest, SearchesForRoomFirst) {
   testing::TestDeb huge{.package = "libnvidia-nvvm4", .fields = "Installed-Size: 9007199254740991\n"};
   huge.write(folder.string());
   const auto error = refusal({});
@@ -268,7 +268,7 @@ TEST_F(PackageBuildTest, LooksForRoomFirst) {
   EXPECT_THAT(error.next, HasSubstr("--scratch DIR"));
 }
 
-TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
+TEST_F(PackageBuildTest, SearchesForTheCompilerFirst) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   fs::remove(host.root().at("/usr/bin/make"));
   const auto error = refusal({});
@@ -277,7 +277,7 @@ TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
 }
 
 // Earlier, as an ordinary user and in many containers, this was reported only after everything had been unpacked.
-TEST_F(PackageBuildTest, AsksFirstWhetherItMayCompileHere) {
+TEST_F(PackageBuildTest, ChecksFirstWhetherItMayCompileHere) {
   core.fails = Error{ErrorCode::unsupported, "no private namespaces", {}, {}, {}};
   core.may_compile = false;
   EXPECT_EQ(refusal({}).what, "no private namespaces");
@@ -285,7 +285,7 @@ TEST_F(PackageBuildTest, AsksFirstWhetherItMayCompileHere) {
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-TEST_F(PackageBuildTest, LooksAtKeyAndCertificateFirst) {
+TEST_F(PackageBuildTest, ChecksKeyAndCertificateFirst) {
   const std::string none = folder.at("/none.pem").string();
   EXPECT_EQ(refusal({"--sign-key", none, "--sign-cert", none}).code, ErrorCode::not_found);
   folder.file("/key.pem", "no key");
@@ -307,12 +307,12 @@ TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorFirst) {
   EXPECT_EQ(error.what, "linux-headers-6.1.0-50-amd64 is for arm64, and the driver for amd64");
 }
 
-TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
+TEST_F(PackageBuildTest, KeepsTheCompiledModulesWhenPackingFails) {
   core.packing_fails = Error{ErrorCode::no_space, "no space left", "/layout", "free some space", {}};
   const auto error = build({}).error();
   EXPECT_EQ(error.code, ErrorCode::no_space);
   EXPECT_EQ(error.next,
-            "free some space; then run the same command again: it takes up the compiled modules, which are kept");
+            "free some space; then run the same command again: it uses the compiled modules, which are kept");
   ASSERT_EQ(error.details.back().first, "kept");
   const std::string kept = error.details.back().second;
   EXPECT_TRUE(fs::exists(kept + "/modules/kernel/nvidia.ko.zst")) << kept;
@@ -321,11 +321,11 @@ TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
   ASSERT_TRUE(build({}));
   EXPECT_EQ(core.builds.size(), 1U) << "nothing is compiled again";
   EXPECT_TRUE(fs::exists(package("modules/kernel/nvidia.ko.zst")));
-  EXPECT_THAT(core.warned, HasSubstr("taking up the modules that an earlier run compiled: " + kept));
+  EXPECT_THAT(core.warned, HasSubstr("using the modules that an earlier run compiled: " + kept));
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
+TEST_F(PackageBuildTest, RecompilesTheKeptModulesOfAnotherBuild) {
   core.packing_fails = Error{ErrorCode::no_space, "no space left", "", "", {}};
   ASSERT_FALSE(build({}));
   core.packing_fails.reset();
@@ -336,7 +336,7 @@ TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
 
 // Earlier the file was opened by its path on this machine: a pipe blocked, /dev/zero was read without end, a link was
 // followed.
-TEST_F(PackageBuildTest, TakesForTheCompilerWhatTheRootHas) {
+TEST_F(PackageBuildTest, UsesTheCompilerOfTheRoot) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   host.root().file("/opt/gcc", "the compiler");
   fs::create_symlink("/opt/gcc", host.root().at("/usr/bin/gcc-12"));
@@ -408,7 +408,7 @@ TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
   EXPECT_THAT(refused.error().what, HasSubstr("'../../plants'"));
 }
 
-TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
+TEST_F(PackageBuildTest, SearchesNoLinkOfThePackage) {
   ASSERT_EQ(::mkfifo(folder.at("/fifo").c_str(), 0600), 0);
   testing::TestDeb{.package = "libcudadebugger1",
                    .entries = {{.path = "./usr/lib/x86_64-linux-gnu/nvidia/current/libcudadebugger.so.535.261.03",
@@ -417,7 +417,7 @@ TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
   (void)build({});  // hung
 }
 
-TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
+TEST_F(PackageBuildTest, ListsOmittedFiles) {
   const std::string lib = "./usr/lib/x86_64-linux-gnu/nvidia/current/";
   testing::TestDeb{.package = "libnvidia-allocator1",
                    .entries = {{.path = lib + "libnvidia-allocator.so.535.261.03", .content = "no ELF"},

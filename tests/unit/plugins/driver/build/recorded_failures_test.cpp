@@ -40,7 +40,7 @@ TEST(RecordedFailures, AreFoundBelowTheLayoutsIndexes) {
             (std::map<std::string, std::string>{{"6.1.0-56-amd64", "too few arguments"}}));
 }
 
-TEST(RecordedFailures, AreNoneWithoutALayoutOrInOneThatIsBroken) {
+TEST(RecordedFailures, AreEmptyWithoutAValidLayout) {
   const TempDir layout;
   EXPECT_THAT(recorded_failures(layout.string() + "/none", kBuilt), IsEmpty());
   for (const auto* text :
@@ -52,7 +52,7 @@ TEST(RecordedFailures, AreNoneWithoutALayoutOrInOneThatIsBroken) {
 }
 
 // Earlier the file was opened by its path on this machine.
-TEST(RecordedFailures, AreNoneInAPipeOrBehindALinkOutOfTheLayout) {
+TEST(RecordedFailures, AreEmptyInAPipeOrBehindALinkOutOfTheLayout) {
   const TempDir layout;
   const TempDir other;
   other.file("/index.json", canonical({{"manifests", {source_descriptor("535.261.03", {{"6.1.0", "not ours"}})}}}));

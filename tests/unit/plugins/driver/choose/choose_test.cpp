@@ -60,7 +60,7 @@ TEST_F(ChooseTest, NeverTakesAPackageOfAnotherSystemOrArchitecture) {
   have({{.os = "ubuntu24.04"}, {.arch = "aarch64"}});
   EXPECT_EQ(refused().code, ErrorCode::not_found);
   wanted.os = "";
-  EXPECT_THAT(chosen().notes.front(), HasSubstr("taking the package for ubuntu24.04"));
+  EXPECT_THAT(chosen().notes.front(), HasSubstr("using the package for ubuntu24.04"));
 }
 
 TEST_F(ChooseTest, CompilesTheSourceWhenThereIsNoPackageForTheKernel) {
@@ -77,7 +77,7 @@ TEST_F(ChooseTest, CompilesThoughThereIsAPackageWhenPrecompiledIsNever) {
   EXPECT_TRUE(chosen().compile);
 }
 
-TEST_F(ChooseTest, SaysWhatWasLookedForWhatThereIsAndWhatToDoWhenCompilingIsForbidden) {
+TEST_F(ChooseTest, ExplainsAMissingPackageWhenCompilingIsForbidden) {
   have(
       {{.kernel = "6.1.0-47-amd64"}, {.kernel = "6.1.0-53-amd64"}, {.kernel = "6.12.107+deb12-amd64"}, {.kernel = ""}});
   wanted.precompiled = Precompiled::require;
@@ -89,8 +89,8 @@ TEST_F(ChooseTest, SaysWhatWasLookedForWhatThereIsAndWhatToDoWhenCompilingIsForb
       "  asked: in oci://registry:5000/nvidia/driver for driver 535.261.03, open or proprietary modules, kernel "
       "6.1.0-54-amd64, debian12 x86_64\n"
       "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-53-amd64, 6.1.0-47-amd64, 6.12.107+deb12-amd64\n"
-      "  found: a source package of it, which precompiled: require forbids to compile\n"
-      "  do:    allow compiling with precompiled: prefer, or boot a kernel that has a package: once 6.1.0-53-amd64 "
+      "  found: a source package of it, but `precompiled: require` forbids compiling it\n"
+      "  do:    allow compiling with `precompiled: prefer`, or boot a kernel that has a package: once 6.1.0-53-amd64 "
       "is installed, `slipway apply --kernel 6.1.0-53-amd64` prepares the driver for it, or build a package for "
       "kernel 6.1.0-54-amd64 (`slipway driver build --help` says how)\n");
 }
@@ -119,7 +119,7 @@ TEST_F(ChooseTest, RefusesASourceThatIsKnownNotToCompileThere) {
   EXPECT_THAT(error.next, HasSubstr("`slipway apply --kernel 6.1.0-50-amd64` prepares"));
 }
 
-TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsNotThere) {
+TEST_F(ChooseTest, ReadsTheWholeCatalogueBeforeItReportsAMissingPackage) {
   wanted.complete = false;
   have({});
   EXPECT_EQ(refused().code, ErrorCode::needs_catalogue);
@@ -131,7 +131,7 @@ TEST_F(ChooseTest, AsksForTheWholeCatalogueBeforeItSaysThatSomethingIsNotThere) 
   EXPECT_TRUE(chosen().compile);
 }
 
-TEST_F(ChooseTest, NeedsNoNetworkForWhatTheLockPins) {
+TEST_F(ChooseTest, NeedsNoNetworkForLockedPackages) {
   wanted.complete = false;
   have({{.kernel = "6.1.0-50-amd64"}});
   EXPECT_FALSE(chosen().compile);

@@ -86,7 +86,7 @@ TEST_F(ChooseVersionTest, TakesTheNewestOfABranchARangeAndOfAll) {
   EXPECT_EQ(version("!=580.82.07"), "550.163.01");
 }
 
-TEST_F(ChooseVersionTest, PassesOverWhatDoesNotFitTheHostAndSaysWhatItTookAndWhy) {
+TEST_F(ChooseVersionTest, SkipsUnsuitableVersionsAndExplainsItsChoice) {
   have(kThree);
   misfits = {{"580.82.07", kMisfit}};
   const auto chosen = choose("latest");
@@ -101,7 +101,7 @@ TEST_F(ChooseVersionTest, SaysNothingAboutAVersionThatTheSpecNames) {
   EXPECT_THAT(choose("550.163.01")->notes, IsEmpty());
 }
 
-TEST_F(ChooseVersionTest, StaysWithWhatTheLockPins) {
+TEST_F(ChooseVersionTest, KeepsTheLockedVersion) {
   have({{.version = "550.163.01"}});
   only_the_lock();
   const auto chosen = choose("latest");
@@ -121,7 +121,7 @@ TEST_F(ChooseVersionTest, AsksForTheTagsWhenTheLockHasNoneThatFits) {
   EXPECT_THAT(asked("latest"), ElementsAre("names"));
 }
 
-TEST_F(ChooseVersionTest, ReadsOfARegistryOnlyTheVersionsInQuestionTheNewestFirst) {
+TEST_F(ChooseVersionTest, ReadsOnlyCandidateVersionsOfARegistryNewestFirst) {
   unread({"535.261.03-debian12", "550.163.01-debian12", "550.163.01-source-debian12-open", "580.82.07-debian12"});
   EXPECT_THAT(asked("535"), ElementsAre("535.261.03"));
   EXPECT_THAT(asked("latest"), ElementsAre("580.82.07"));
@@ -132,7 +132,7 @@ TEST_F(ChooseVersionTest, ReadsOfARegistryOnlyTheVersionsInQuestionTheNewestFirs
   EXPECT_THAT(asked("latest"), ElementsAre("550.163.01", "535.261.03"));
 }
 
-TEST_F(ChooseVersionTest, LooksAtTagsThatNameNoVersionBeforeItGivesUp) {
+TEST_F(ChooseVersionTest, ChecksTagsThatNameNoVersionBeforeItGivesUp) {
   have({{.version = "535.261.03"}});
   unread({"stable"});
   EXPECT_EQ(version("latest"), "535.261.03");
@@ -141,12 +141,12 @@ TEST_F(ChooseVersionTest, LooksAtTagsThatNameNoVersionBeforeItGivesUp) {
 
 // Earlier a version that a registry's tags do not have emptied the catalogue, and the message said that nothing is
 // there.
-TEST_F(ChooseVersionTest, ReadsTheNearestVersionsToTellWhatIsThere) {
+TEST_F(ChooseVersionTest, ReadsTheNearestVersionsForItsError) {
   unread({"470.256.02-debian12", "535.261.03-debian12", "550.163.01-debian12", "580.82.07-debian12"});
   EXPECT_THAT(asked("535.261.04"), ElementsAre("535.261.03", "550.163.01", "580.82.07"));
 }
 
-TEST_F(ChooseVersionTest, NamesWhatIsThereAndTheNearestForOneThatIsNot) {
+TEST_F(ChooseVersionTest, NamesTheExistingAndTheNearestVersions) {
   have({{.version = "535.261.03"}, {.kernel = "", .version = "535.261.03"}, {.version = "580.82.07"}});
   EXPECT_EQ(to_text(refused("550.54.14")),
             "error: oci://registry:5000/nvidia/driver has no driver 550.54.14\n"
@@ -154,7 +154,7 @@ TEST_F(ChooseVersionTest, NamesWhatIsThereAndTheNearestForOneThatIsNot) {
             "  versions: 535.261.03, 580.82.07\n"
             "  found: 535.261.03 open debian12 x86_64: kernels 6.1.0-50-amd64\n"
             "  found: 580.82.07 open debian12 x86_64: kernels 6.1.0-50-amd64\n"
-            "  do:    write version: \"535.261.03\", the nearest that is there, or build a package of 550.54.14 with "
+            "  do:    write version: \"535.261.03\", the nearest existing one, or build a package of 550.54.14 with "
             "`slipway driver build`\n");
 }
 
@@ -166,7 +166,7 @@ TEST_F(ChooseVersionTest, ListsTheVersionsWhenTheSpecNamesNoneOfThem) {
   EXPECT_THAT(error.next, HasSubstr("version: latest"));
 }
 
-TEST_F(ChooseVersionTest, SaysWhyEachOfSeveralAllowedVersionsDoesNotFit) {
+TEST_F(ChooseVersionTest, ExplainsWhyEachOfSeveralAllowedVersionsDoesNotFit) {
   have(kThree);
   misfits = {{"550.163.01", kMisfit}, {"580.82.07", kMisfit}};
   const auto text = to_text(refused(">=550"));

@@ -50,7 +50,7 @@ TEST(VersionConstraint, OrdersByNearness) {
               ::testing::ElementsAre("580.82.07", "470.86"));
 }
 
-TEST(VersionConstraint, IsNothingElse) {
+TEST(VersionConstraint, RefusesInvalidText) {
   for (const char* text : {"newest", "535.", ".535", "535..1", "535.261.03.1", ">=", "=535", "535 550", "535,550",
                            ">>535", "latest 535", "5350000", "535.261.03-open"})
     EXPECT_FALSE(VersionConstraint::parse(text)) << text;

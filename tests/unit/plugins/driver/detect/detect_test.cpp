@@ -26,10 +26,10 @@ TEST(DriverDetect, IsNotApplicableOnALiveHostWithoutAnNvidiaGpu) {
 TEST(DriverDetect, IsNotApplicableWhenEveryGpuIsHandedToVirtualMachines) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "vfio-pci");
-  EXPECT_EQ(detect(*host.live()).why_not(), "every NVIDIA GPU is handed to virtual machines (vfio)");
+  EXPECT_EQ(detect(*host.live()).why_not(), "every NVIDIA GPU is assigned to virtual machines (vfio)");
 }
 
-TEST(DriverDetect, GoesOnWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
+TEST(DriverDetect, ContinuesWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
   TestHost host;
   EXPECT_TRUE(detect(*host.offline()).applicable());
   EXPECT_TRUE(detect(*host.hardware("assume").live()).applicable());
@@ -37,7 +37,7 @@ TEST(DriverDetect, GoesOnWithoutAGpuWhenHardwareIsAssumedOrTheRootIsAnImage) {
   EXPECT_FALSE(detect(*host.hardware("detect").offline()).applicable());
 }
 
-TEST(DriverDetect, FindsGpusSwitchesAndWhatIsLoaded) {
+TEST(DriverDetect, FindsGpusSwitchesAndLoadedModules) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").gpu("0000:43:00.0", 0x2331, "nvidia");
   host.pci("0000:05:00.0", 0x10de, 0x22a3, 0x068000).pci("0000:06:00.0", 0x10de, 0x22ba, 0x040300);
@@ -124,7 +124,7 @@ TEST(Receipt, OfOneKernelIsStillRead) {
   EXPECT_TRUE(receipt->kernels()[0].compiled);
 }
 
-TEST(Receipt, OfAnotherFormatIsNone) {
+TEST(Receipt, OfAnotherFormatIsIgnored) {
   TestHost host;
   for (const auto* text : {"", "{", "[]", "{\"apiVersion\": \"slipway.dev/driver/v9\"}",
                            "{\"apiVersion\": \"slipway.dev/driver/v1\", \"version\": \"1.1\"}"}) {

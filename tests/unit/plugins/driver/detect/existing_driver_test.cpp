@@ -46,7 +46,7 @@ TEST(ExistingDriver, IsNotSeenInPackagesThatOnlyUseADriver) {
     EXPECT_TRUE(is_driver_package(name)) << name;
 }
 
-TEST(ExistingDriver, OfMangledDpkgStatusIsReadOrNot) {
+TEST(ExistingDriver, OfADamagedDpkgStatusNeverCrashes) {
   std::mt19937 random{2};
   for (int round = 0; round < 3000; ++round) {
     std::string text{kStatus};
@@ -61,14 +61,14 @@ TEST(ExistingDriver, OfMangledDpkgStatusIsReadOrNot) {
   }
 }
 
-TEST(ExistingDriver, IsSeenInModulesDepUnderDebiansNamesAndNotOurs) {
+TEST(ExistingDriver, IsFoundInModulesDepByDebiansNames) {
   EXPECT_THAT(driver_modules_in("updates/dkms/nvidia-current-open.ko: kernel/a.ko\nupdates/slipway/nvidia.ko.xz:\n"
                                 "kernel/drivers/video/fbdev/nvidia/nvidiafb.ko:\n"
                                 "kernel/drivers/platform/x86/nvidia-wmi-ec-backlight.ko:\nextra/nvidia.ko.xz:\n"),
               ElementsAre("extra/nvidia.ko.xz", "updates/dkms/nvidia-current-open.ko"));
 }
 
-TEST(ExistingDriver, IsNotThereOnABareHost) {
+TEST(ExistingDriver, IsMissingOnABareHost) {
   EXPECT_THAT(find_existing_drivers(*TestHost().offline(), {"x"}), IsEmpty());
 }
 
@@ -83,7 +83,7 @@ TEST(ExistingDriver, OfTheInstallerAndOfDkmsIsFoundWithTheWayToRemoveIt) {
             "installer: NVIDIA's installer (.run) | 550.54.14 |  | `/usr/bin/nvidia-uninstall`\n");
 }
 
-TEST(ExistingDriver, IsSeenInLibrariesButNotInLinksIntoTheStore) {
+TEST(ExistingDriver, IsFoundInLibrariesButNotInLinksIntoTheStore) {
   TestHost ours;
   ours.root().file("/usr/lib/slipway/store/driver/a/userspace/usr/lib/x86_64-linux-gnu/libcuda.so.535.261.03", "");
   ours.root().link("/usr/lib/x86_64-linux-gnu/libcuda.so.1",

@@ -26,7 +26,7 @@ TEST(ModuleInfo, IsReadFromAnObjectOfTheCompiler) {
   EXPECT_EQ(info->at("alias"), "char-major-195-*");
 }
 
-TEST(ModuleInfo, IsTheSameWhateverTheModuleIsCompressedWith) {
+TEST(ModuleInfo, IsTheSameForEveryCompression) {
   const auto plain = read_module_info(content_of(MODULE_50));
   for (const auto* filter : {"xz", "zstd", "gzip"}) {
     const auto info = read_module_info(compressed(content_of(MODULE_50), filter));
@@ -35,7 +35,7 @@ TEST(ModuleInfo, IsTheSameWhateverTheModuleIsCompressedWith) {
   }
 }
 
-TEST(ModuleInfo, OfNoModuleIsAnErrorThatSaysWhy) {
+TEST(ModuleInfo, OfAnotherFileIsAnErrorWithAReason) {
   EXPECT_THAT(read_module_info("").error().what, ::testing::StartsWith("the kernel module cannot be read: "));
   EXPECT_EQ(read_module_info("\x7f"
                              "ELF")
@@ -47,7 +47,7 @@ TEST(ModuleInfo, OfNoModuleIsAnErrorThatSaysWhy) {
 }
 
 // Modules come from packages: broken ones must be refused, and must not crash verify.
-TEST(ModuleInfo, OfAMangledModuleIsReadOrRefused) {
+TEST(ModuleInfo, OfADamagedModuleIsReadOrRefused) {
   std::mt19937 random{13};
   const std::string good = content_of(MODULE_50);
   const std::string packed = compressed(good, "xz");

@@ -82,7 +82,7 @@ TEST_F(DriverDiagnose, TakesTheNewestKernelForTheNextBootWhereNoLinkNamesIt) {
   EXPECT_THAT(found(), HasSubstr("next boot's kernel 6.1.0-56-amd64"));
 }
 
-TEST_F(DriverDiagnose, CountsEachKernelThatHasModulesAndLooksAtTheirFiles) {
+TEST_F(DriverDiagnose, CountsEachKernelThatHasModulesAndChecksTheirFiles) {
   host.kernel("6.1.0-56-amd64");
   Receipt receipt = installed();
   receipt.further = {{"6.1.0-56-amd64", false, {}, {}}};
@@ -109,13 +109,14 @@ TEST_F(DriverDiagnose, FindsARunningKernelWithoutModules) {
 TEST_F(DriverDiagnose, FindsADriverOfTheDistributionBesideOurs) {
   host.file("/var/lib/dpkg/status",
             "Package: libcuda1\nStatus: install ok installed\nVersion: 535.309.01-1\nArchitecture: amd64\n\n");
-  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.two-drivers: besides slipway's driver 535.261.03"),
-                             HasSubstr("libcuda1"), HasSubstr("keep one of them")));
+  EXPECT_THAT(found(),
+              AllOf(HasSubstr("fail driver.two-drivers: there is another driver beside slipway's driver 535.261.03"),
+                    HasSubstr("libcuda1"), HasSubstr("keep one of them")));
   host.without("/usr/lib/slipway/driver.json");
   EXPECT_THAT(found(), Not(HasSubstr("two-drivers"))) << "one driver is enough";
 }
 
-TEST_F(DriverDiagnose, FindsWhatDkmsBuiltAndForgot) {
+TEST_F(DriverDiagnose, FindsLeftoverModulesOfDkms) {
   host.file("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko", "");
   EXPECT_THAT(found(),
               AllOf(HasSubstr("fail driver.dkms: modules that DKMS built and forgot"),
@@ -224,7 +225,7 @@ TEST_F(DriverDiagnose, FindsThatTheKernelRefusedAModuleOfAnotherKernel) {
 }
 
 // The kernel quotes names of programs, files and mount options, which any user can choose.
-TEST_F(DriverDiagnose, BelievesNoLineInWhichOthersWrite) {
+TEST_F(DriverDiagnose, IgnoresLinesOfOtherWriters) {
   log("[ 1.0] NVRM: Xid (PCI:[5372]: segfault at 0 error 6 in NVRM: RmInitAdapter failed! Loading of unsigned module "
       "is "
       "rejected[1+1]\n"
@@ -236,7 +237,7 @@ TEST_F(DriverDiagnose, BelievesNoLineInWhichOthersWrite) {
     EXPECT_THAT(all, ::testing::Not(HasSubstr(name)));
 }
 
-TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
+TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndReportsHardwareFromJobs) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n"
       "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=12, name=python3, Ch 00000008, MMU Fault\n"
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=13, name=python3, Ch 00000010, MMU Fault\n"
@@ -248,7 +249,7 @@ TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
   for (const Finding& finding : all.list()) EXPECT_FALSE(finding.remedy.empty()) << finding.text;
 }
 
-TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeavesOutWhatIsCancelled) {
+TEST_F(DriverDiagnose, NamesInstanceAndNvlinkUnitOfAnXidAndSkipsCancelledOnes) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00 GPU-I:07 GPU-CI:00): 94, pid=4711, Contained\n"
       "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 163, PSHC disengaged\n"
       "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 162, PSHC reengaged\n"
@@ -261,7 +262,7 @@ TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeave
 
 // Lines of reports about drivers 570. Earlier "of link 0" was printed where no link is meant, a reset was requested
 // where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
-TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
+TEST_F(DriverDiagnose, ReadsTheTextOfAnXid) {
   log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
       "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "
       "Required)\n"
@@ -290,7 +291,7 @@ TEST_F(DriverDiagnose, ReadsWhatAnXidsTextSays) {
   }
 }
 
-TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {
+TEST_F(DriverDiagnose, UsesASitesHealthRulesAndNamesTheirErrors) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n");
   host.file("/etc/slipway/health-rules.yaml",
             "version: v1\nxids: {79: {severity: application, remedy: call the desk}}\n");
@@ -306,7 +307,7 @@ TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
   EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));
 }
 
-TEST_F(DriverDiagnose, ReadsTheJournalWhereTheKernelHidesItsLogAndSaysSoWhenBothAre) {
+TEST_F(DriverDiagnose, ReadsTheJournalWhereTheKernelHidesItsLog) {
   host.answers(kRecords, {.exit_status = 1, .errors = "dd: failed to open '/dev/kmsg': Operation not permitted"});
   EXPECT_THAT(found(), HasSubstr("not-exercised driver.log"));
   host.answers(

@@ -55,7 +55,7 @@ TEST_F(KernelsTool, ListsTheKernelsWithTheirModulesTheOneThatRunsAndTheNext) {
             "6.1.0-56-amd64  535.261.03 open            next\n"
             "6.1.0-50-amd64  535.261.03 open, compiled  running\n"
             "6.1.0-47-amd64  none\n"
-            "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files say otherwise).\n");
+            "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files name another).\n");
 }
 
 TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {
@@ -65,7 +65,7 @@ TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {
               HasSubstr("say otherwise).\nIt has no driver modules: `slipway doctor` tells what to do.\n"));
 }
 
-TEST_F(KernelsTool, TakesNoNameWithALineEndForAKernel) {
+TEST_F(KernelsTool, RefusesAKernelNameWithALineEnd) {
   host.kernel("6.1.0-57-amd64\nBoots next: 9.9.9");
   ASSERT_EQ(run({}).value_or(-1), 0);
   EXPECT_THAT(printed.text, ::testing::Not(HasSubstr("9.9.9")));
@@ -89,7 +89,7 @@ TEST_F(KernelsTool, SaysTheSameAsJson) {
   EXPECT_EQ(json["kernels"][2]["modules"], "none");
 }
 
-TEST_F(KernelsTool, LooksAtTheFilesAndNotAtTheReceiptAlone) {
+TEST_F(KernelsTool, ChecksTheFilesBesideTheReceipt) {
   host.without("/usr/lib/slipway/store/driver/current/modules/6.1.0-56-amd64/kernel/nvidia.ko");
   host.file("/lib/modules/6.1.0-47-amd64/modules.dep", "updates/dkms/nvidia.ko:\n");
   ASSERT_EQ(run({}).value_or(-1), 0);
@@ -97,12 +97,12 @@ TEST_F(KernelsTool, LooksAtTheFilesAndNotAtTheReceiptAlone) {
   EXPECT_THAT(printed.text, HasSubstr("6.1.0-47-amd64  foreign\n    modules that are not slipway's\n"));
 }
 
-TEST_F(KernelsTool, LooksAtAnotherRoot) {
+TEST_F(KernelsTool, ChecksAnotherRoot) {
   const slipway::testing::TempDir root;
   ASSERT_EQ(run({"--root", root.string()}).value_or(-1), 0);
   EXPECT_EQ(printed.text,
             "There is no kernel in /lib/modules.\n"
-            "Which boots next cannot be told: there is no kernel in /lib/modules.\n");
+            "The kernel of the next boot is not known: there is no kernel in /lib/modules.\n");
   root.file("/lib/modules/6.12.1/modules.builtin", "");
   ASSERT_EQ(run({"--root=" + root.string(), "--output=json"}).value_or(-1), 0);
   const Json json = Json::parse(printed.text);
@@ -111,7 +111,7 @@ TEST_F(KernelsTool, LooksAtAnotherRoot) {
   EXPECT_EQ(json["kernels"][0]["running"], false);
 }
 
-TEST_F(KernelsTool, RefusesWhatItDoesNotKnow) {
+TEST_F(KernelsTool, RefusesUnknownWords) {
   EXPECT_THAT(to_text(run({"--rot", "/"}).error()), HasSubstr("did you mean --root?"));
   EXPECT_THAT(run({"-o", "yaml"}).error().what, HasSubstr("-o takes text or json, not 'yaml'"));
   EXPECT_THAT(run({"--root"}).error().what, HasSubstr("--root needs a value"));

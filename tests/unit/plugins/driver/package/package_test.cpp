@@ -33,7 +33,7 @@ TEST(Package, KeepsTheKernelReleaseThatItsTagCannotHold) {
   EXPECT_EQ(package->kernel_release, "6.12.107+deb12-amd64");
 }
 
-TEST(Package, SaysWhatItMissesWhenItIsBroken) {
+TEST(Package, ReportsMissingPartsWhenItIsBroken) {
   const auto what = [](const CatalogueEntry& entry) { return package_from(entry).error().what; };
   EXPECT_THAT(what(TestPackage{.version = "latest"}.entry()), HasSubstr("has no driver version in its annotation"));
   EXPECT_THAT(what(TestPackage{.flavour = "closed"}.entry()), HasSubstr("is neither open nor proprietary"));
@@ -45,7 +45,7 @@ TEST(Package, SaysWhatItMissesWhenItIsBroken) {
   EXPECT_THAT(what(no_source), HasSubstr("has no source layer"));
 }
 
-TEST(Package, KnowsWhereItsSourceDoesNotCompileByReleaseOrPattern) {
+TEST(Package, RecordsFailingKernelsByReleaseOrPattern) {
   const auto by_release = package_from(TestPackage{
       .kernel = "", .extra = {{annotation::kFails, R"({"6.1.0-56-amd64": "nv-pci.c:223: error: too few arguments"})"}}}
                                            .entry());
@@ -60,7 +60,7 @@ TEST(Package, KnowsWhereItsSourceDoesNotCompileByReleaseOrPattern) {
                      ->known_failure("6.1.0-50-amd64"));
 }
 
-TEST(Packages, AreSortedEachDigestOnceAndNothingElseAmongThem) {
+TEST(Packages, AreSortedAndUnique) {
   auto list = testing::catalogue({{.kernel = "6.1.0-50-amd64"},
                                   {.kernel = "6.1.0-9-amd64"},
                                   {.kernel = ""},
@@ -96,7 +96,7 @@ TEST(PackageFiles, RefuseNamesThatLeadOutOfTheirFolder) {
     EXPECT_FALSE(package_files_from_json({{"libdir", path}})) << path;
 }
 
-TEST(PackageFiles, OfAnyJsonAreReadOrRefusedNeverThrown) {
+TEST(PackageFiles, OfAnyJsonNeverThrow) {
   std::mt19937 random{11};
   const std::vector<Json> values{nullptr,
                                  1,

@@ -29,7 +29,7 @@ class ExistingPlanTest : public ::testing::Test {
   TestHost host;
 };
 
-TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysWhoInstalledItAndHowItGoes) {
+TEST_F(ExistingPlanTest, RefusesAnotherDriverAndExplainsHowToRemoveIt) {
   EXPECT_EQ(
       to_text(plan().error()),
       "error: an NVIDIA driver that slipway did not install is in the way\n"
@@ -39,7 +39,7 @@ TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysWhoInstalledItAndHowItGoes) 
       "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use it as it is: existing: keep\n");
 }
 
-TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionAskedForAndInstallsNothing) {
+TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionRequestedAndInstallsNothing) {
   settings.keep_existing = true;
   const auto kept = plan();
   ASSERT_TRUE(kept) << to_text(kept.error());
@@ -54,12 +54,12 @@ TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionAskedForAndInstallsNothing) {
 TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
   settings.keep_existing = true;
   settings.version = *VersionConstraint::parse("580.82.07");
-  EXPECT_EQ(plan().error().what, "the NVIDIA driver that is there is to be kept, but it is 535.261.03, not 580.82.07");
+  EXPECT_EQ(plan().error().what, "the spec keeps the existing NVIDIA driver, but it is 535.261.03, not 580.82.07");
   EXPECT_THAT(plan().error().next, HasSubstr("write version: \"535.261.03\", or remove it: `apt-get purge"));
 }
 
 // "remove it: `remove the package that owns … (`dpkg -S` …)`"
-TEST_F(ExistingPlanTest, SaysInASentenceWhatNoCommandRemoves) {
+TEST_F(ExistingPlanTest, ExplainsHowToRemoveAManualInstallation) {
   host.root().file("/var/lib/dpkg/status", "");
   host.root().file("/usr/lib64/libcuda.so.580.82.07", "");
   const std::string path = "/usr/lib64/libcuda.so.580.82.07";
@@ -70,7 +70,7 @@ TEST_F(ExistingPlanTest, SaysInASentenceWhatNoCommandRemoves) {
 TEST_F(ExistingPlanTest, DoesNotKeepAMix) {
   settings.keep_existing = true;
   host.root().file("/usr/lib64/libnvidia-ml.so.580.82.07", "");
-  EXPECT_THAT(plan().error().what, HasSubstr("and it is a mix of 535.261.03 and 580.82.07"));
+  EXPECT_THAT(plan().error().what, HasSubstr("but it is a mix of 535.261.03 and 580.82.07"));
 }
 
 }  // namespace

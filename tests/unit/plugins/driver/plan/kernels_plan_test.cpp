@@ -136,13 +136,13 @@ TEST_F(PlanKernels, OfTheCommandLineGoBeforeThoseOfTheSpec) {
   EXPECT_EQ(installed(good(*offline({kKernel, kOther}))).kernels_text(), "kernels 6.1.0-56-amd64 and 6.1.0-50-amd64");
 }
 
-TEST_F(PlanKernels, WithoutTheKeyAreAsBefore) {
+TEST_F(PlanKernels, WithoutTheKeyAreUnchanged) {
   kernels = nullptr;
   EXPECT_EQ(bad(*offline()).what, "there are several");
   EXPECT_EQ(installed(good(*offline({kKernel}))).kernels_text(), "kernel 6.1.0-50-amd64");
 }
 
-TEST_F(PlanKernels, RunningIsForAMachineThatRuns) {
+TEST_F(PlanKernels, RunningIsForALiveMachine) {
   kernels = "running";
   EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root does not run\n  at:    spec.components.driver.kernels"));
   host.gpu("0000:1b:00.0", 0x2330);
@@ -208,12 +208,12 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
   const Error error = bad(*offline());
   EXPECT_EQ(error.what, "no driver package fits kernel 6.1.0-56-amd64") << "the newest needs one";
   EXPECT_EQ(error.details.back().second,
-            "kernel_without_package: note does not count for 6.1.0-56-amd64: the newest of "
+            "kernel_without_package: note does not apply to 6.1.0-56-amd64: the newest of "
             "the kernels always needs modules");
 }
 
 // It was searched once, in the complete source: the lock need not contain it, and the network is not needed again.
-TEST_F(PlanKernels, OneThatHadNoPackageIsNotLookedForAgain) {
+TEST_F(PlanKernels, WithoutAPackageAreNotSearchedAgain) {
   without_package = "note";
   add_kernel("6.1.0-53-amd64");
   const auto plan = good(*offline());
@@ -225,7 +225,7 @@ TEST_F(PlanKernels, OneThatHadNoPackageIsNotLookedForAgain) {
   EXPECT_EQ(bad(*offline()).code, ErrorCode::needs_catalogue) << "an error is worth another look";
 }
 
-TEST_F(PlanKernels, OneThatTheLockDoesNotHaveIsLookedFor) {
+TEST_F(PlanKernels, MissingFromTheLockAreSearched) {
   complete = false;
   packages.pop_back();
   EXPECT_EQ(bad(*offline()).code, ErrorCode::needs_catalogue);
@@ -244,7 +244,7 @@ TEST_F(PlanKernels, OneWithHeadersIsCompiledForWhereTheOthersHavePackages) {
   EXPECT_EQ(to_json(good(*offline()))["actions"], to_json(plan)["actions"]) << "the lock and the receipt decide";
 }
 
-TEST_F(PlanKernels, OneWithoutHeadersIsAnErrorThatSaysWhatIsMissing) {
+TEST_F(PlanKernels, OneWithoutHeadersIsAnErrorThatNamesMissingParts) {
   packages = {{.kernel = kOther}, {.kernel = ""}};
   EXPECT_THAT(bad(*offline()).what, HasSubstr("must be compiled for kernel 6.1.0-50-amd64, and its headers are not"));
   without_package = "note";
@@ -267,12 +267,12 @@ TEST_F(PlanKernels, ThatMayBootNouveauFromTheirInitramfsAllGetANewOne) {
                                                    "!initramfs:6.1.0-56-amd64 !initramfs:6.1.0-50-amd64\n"));
 }
 
-TEST_F(PlanKernels, OfSomebodyElsesDriverAreAllLookedAt) {
+TEST_F(PlanKernels, OfAForeignDriverAreAllChecked) {
   host.root().file("/usr/lib/modules/" + kOther + "/modules.dep", "updates/dkms/nvidia.ko:\n");
   EXPECT_EQ(bad(*offline()).what, "an NVIDIA driver that slipway did not install is in the way");
 }
 
-TEST_F(PlanKernels, ThatAreNoneAreRefused) {
+TEST_F(PlanKernels, ThatAreInvalidAreRefused) {
   for (const Json& value :
        {Json("some"), Json(3), Json::array(), Json{""}, Json{"../x"}, Json{1}, Json{kKernel, kKernel}}) {
     kernels = value;
@@ -282,7 +282,7 @@ TEST_F(PlanKernels, ThatAreNoneAreRefused) {
   }
 }
 
-TEST_F(PlanKernels, NoteWithoutAKernelThatItCouldBeAboutIsRefused) {
+TEST_F(PlanKernels, NoteWithoutFurtherKernelsIsRefused) {
   kernels = nullptr;
   without_package = "note";
   EXPECT_THAT(bad(*offline({kKernel})).what, HasSubstr("kernel_without_package: note has no effect"));

@@ -54,10 +54,9 @@ TEST(PlanModprobe, RefusesAModuleThatTheRunningKernelForbids) {
   host.view().file("/proc/cmdline", "ro module_blacklist=nvidia\n");
   const Status status = check_modprobe(settings_with(), facts_of(*host.live(), settings_with()));
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(
-      to_text(status.error()),
-      "error: the module nvidia cannot be loaded: 'module_blacklist=nvidia'\n  at:    /proc/cmdline\n  do:    take "
-      "the name out of module_blacklist= in the boot loader's configuration, then reboot\n");
+  EXPECT_EQ(to_text(status.error()),
+            "error: the module nvidia cannot be loaded: 'module_blacklist=nvidia'\n  at:    /proc/cmdline\n  do:    "
+            "remove the name from module_blacklist= in the boot loader's configuration, then reboot\n");
 }
 
 TEST(PlanModprobe, LeavesModulesAloneThatAreNotToBeLoaded) {
@@ -68,7 +67,7 @@ TEST(PlanModprobe, LeavesModulesAloneThatAreNotToBeLoaded) {
   EXPECT_THAT(notes_of(*host.live(), settings_with()), IsEmpty());
 }
 
-TEST(PlanNotes, SayThatABlacklistCountsForOthersThanSlipway) {
+TEST(PlanNotes, SayThatABlacklistDoesNotAffectSlipway) {
   TestHost host;
   host.root().file("/etc/modprobe.d/x.conf", "blacklist nvidia\nblacklist nvidia_uvm\nblacklist nvidia-drm\n");
   EXPECT_TRUE(check_modprobe(settings_with(), facts_of(*host.live(), settings_with())).ok());
@@ -85,23 +84,22 @@ TEST(PlanNotes, NameALaterLineThatGivesAParameterAnotherValue) {
                     settings_with({{"nvidia", {{"NVreg_RestrictProfilingToAdminUsers", std::to_string(value)}}}}));
   };
   EXPECT_THAT(wants(0), ElementsAre("/etc/modprobe.d/zz-site.conf:1 sets NVreg_RestrictProfilingToAdminUsers of nvidia "
-                                    "to 1 later, and the last one counts: the spec's 0 has no effect"));
+                                    "to 1 later, and the last value is used: the spec's 0 has no effect"));
   EXPECT_THAT(wants(1), IsEmpty());
   host.root().file("/etc/modprobe.d/zz-site.conf", "");
   host.root().file("/etc/modprobe.d/a-site.conf", "options nvidia NVreg_RestrictProfilingToAdminUsers=1\n");
   EXPECT_THAT(wants(0), IsEmpty()) << "it comes before slipway's";
 }
 
-TEST(PlanNotes, SayThatAParameterCountsFromTheNextLoadOn) {
+TEST(PlanNotes, SayThatAParameterTakesEffectAtTheNextLoad) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded(kVersion, {"nvidia"});
   host.view().file("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\nEnableMSI: 1\n");
   const auto settings =
       settings_with({{"nvidia", {{"NVreg_RestrictProfilingToAdminUsers", "0"}, {"NVreg_EnableMSI", "1"}}}});
-  EXPECT_THAT(
-      notes_of(*host.live(), settings),
-      ElementsAre("nvidia is loaded with NVreg_RestrictProfilingToAdminUsers=1; 0 counts from the next load on, at "
-                  "the latest after a reboot"));
+  EXPECT_THAT(notes_of(*host.live(), settings),
+              ElementsAre("nvidia is loaded with NVreg_RestrictProfilingToAdminUsers=1; 0 takes effect when the module "
+                          "is loaded next, at the latest after a reboot"));
   host.loaded("470.256.02", {"nvidia"});
   EXPECT_THAT(notes_of(*host.live(), settings), IsEmpty()) << "the module is replaced, and so is the parameter";
 }

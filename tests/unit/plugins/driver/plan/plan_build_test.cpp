@@ -73,7 +73,7 @@ TEST_F(PlanBuildTest, CompressesAndSignsAsTheKernelAndTheSpecWant) {
   EXPECT_EQ(installation->receipt.modules.front(), "nvidia.ko.xz");
 }
 
-TEST_F(PlanBuildTest, SaysWhatToInstallWhenHeadersOrCompilerAreMissing) {
+TEST_F(PlanBuildTest, NamesMissingHeadersAndCompilers) {
   TestHost host;
   EXPECT_EQ(
       refusal(host),
@@ -83,7 +83,7 @@ TEST_F(PlanBuildTest, SaysWhatToInstallWhenHeadersOrCompilerAreMissing) {
       "source: `slipway driver build`\n");
   host.build_tools();
   std::filesystem::remove(host.root().at("/usr/bin/gcc-12"));
-  EXPECT_THAT(refusal(host), HasSubstr("and its compiler gcc-12 is not there\n"));
+  EXPECT_THAT(refusal(host), HasSubstr("and its compiler gcc-12 is missing\n"));
   std::filesystem::remove(host.root().at("/usr/bin/make"));
   EXPECT_THAT(refusal(host), HasSubstr("and there is no make\n  at:    /usr/bin/make\n  do:    apt-get install"));
 }

@@ -48,14 +48,14 @@ TEST(PlanFlavour, OfAnImageWithoutGpusIsThePackagesDefaultOrTheOnlyOne) {
   EXPECT_THAT(plan_flavour({}, {}, 535, both)->notes.front(), HasSubstr("the package's default"));
 }
 
-TEST(PlanFlavour, AsksForGpusWhenNothingDecides) {
+TEST(PlanFlavour, AsksForGpusWhenTheFlavourIsUndecided) {
   EXPECT_EQ(to_text(plan_flavour({}, {}, 535, packages({{}, {.flavour = "proprietary"}})).error()),
             "error: modules: auto cannot be decided: no GPU can be seen, and the source has both flavours\n"
             "  at:    spec.components.driver.modules\n"
-            "  do:    say what the machine will have, for example gpus: [H100], or write modules: open\n");
+            "  do:    name the GPUs that the machine will have, for example gpus: [H100], or write modules: open\n");
 }
 
-TEST(PlanFlavour, RefusesAVersionThatDrivesNoneOfTheGpus) {
+TEST(PlanFlavour, RefusesAVersionThatSupportsNoneOfTheGpus) {
   EXPECT_EQ(to_text(plan_flavour({}, seeing({0x2901}), 535, {}).error()),
             "error: driver branch 535 supports none of these GPUs\n"
             "  at:    spec.components.driver.version\n"
@@ -63,17 +63,17 @@ TEST(PlanFlavour, RefusesAVersionThatDrivesNoneOfTheGpus) {
             "  do:    choose a driver version that supports them\n");
 }
 
-TEST(PlanFlavour, RefusesAFlavourThatDrivesNoneOfTheGpus) {
+TEST(PlanFlavour, RefusesAFlavourThatSupportsNoneOfTheGpus) {
   Settings settings;
   settings.modules = Flavour::proprietary;
   const auto error = plan_flavour(settings, seeing({0x2901, 0x2901}), 580, {}).error();
-  EXPECT_EQ(error.what, "the proprietary modules of driver branch 580 drive none of the GPUs");
+  EXPECT_EQ(error.what, "the proprietary modules of driver branch 580 support none of the GPUs");
   EXPECT_EQ(error.where, "spec.components.driver.modules");
   EXPECT_EQ(error.details.size(), 2U);
   EXPECT_THAT(error.next, HasSubstr("modules: auto"));
 }
 
-TEST(PlanFlavour, TakesTheFlavourAskedForAndNamesGpusThatStayUnused) {
+TEST(PlanFlavour, TakesTheFlavourRequestedAndNamesGpusThatStayUnused) {
   Settings settings;
   settings.modules = Flavour::proprietary;
   const auto plan = plan_flavour(settings, seeing({0x2901, 0x1db5}), 580, {});

@@ -121,7 +121,7 @@ TEST(DriverPlan, IsTheSameTheSecondTimeAndOnceTheDriverIsLoaded) {
 }
 
 // Files that apply leaves in an empty root must not change the next plan.
-TEST(DriverPlan, OfAnEmptyRootIsTheSameAfterItsFilesAreThere) {
+TEST(DriverPlan, OfAnEmptyRootIsTheSameAfterItsFilesExist) {
   const slipway::testing::TempDir root;
   const auto offline = [&] {
     return std::move(*open_host({.root = root.string(), .kernel = "6.1.0-50-amd64", .hardware = "assume"}));
@@ -164,7 +164,7 @@ TEST(DriverPlan, FollowsTheParametersForModesOptionsAndNodes) {
   EXPECT_THAT(summary(alone.good(*host.live())), Not(HasSubstr("device-node")));
 }
 
-TEST(DriverPlan, MakesTheInitramfsAnewOnlyWhereNouveauCanBeInIt) {
+TEST(DriverPlan, MakesTheInitramfsAgainOnlyWhereNouveauCanBeInIt) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330);
   host.root().file("/usr/sbin/update-initramfs", "");
@@ -212,7 +212,7 @@ TEST(DriverPlan, TellsDracutOfLaterKernelsToo) {
               HasSubstr("file /etc/dracut.conf.d/slipway-nvidia.conf\n"));
 }
 
-TEST(DriverPlan, MakesTheInitramfsAnewByDracutWhereUpdateInitramfsIsThereToo) {
+TEST(DriverPlan, RebuildsTheInitramfsByDracutWhenUpdateInitramfsExistsToo) {
   TestHost host;
   host.root().file("/usr/bin/dracut", "");
   host.root().file("/usr/sbin/update-initramfs", "");
@@ -298,11 +298,11 @@ TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
       "the kernel's own driver (nova_core) holds H100-SXM at 0000:00:1e.0; it is blacklisted from the next boot on");
   const auto left = Planning{.more = {{"blacklist_nouveau", false}}}.good(*host.live());
   EXPECT_THAT(Driver{}.apply(left.actions().back(), *host.live())->reason,
-              HasSubstr("blacklist_nouveau: false leaves it to you"));
+              HasSubstr("with blacklist_nouveau: false, you have to keep it away yourself"));
 }
 
 // The core decides whether the driver can be replaced now: it depends on the users of the loaded one.
-TEST(DriverPlan, AsksForItsVersionOfTheModuleWhileAnotherIsLoadedAndSaysWhatHappens) {
+TEST(DriverPlan, PlansItsModuleVersionWhileAnotherIsLoaded) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
   const auto plan = Planning{}.good(*host.live());
@@ -342,7 +342,7 @@ TEST(DriverPlan, RequiresAGpuWhenTheSpecDoes) {
             "assume to install the driver without a GPU, or look for the GPU with `lspci -d 10de:`\n");
 }
 
-TEST(DriverPlan, PassesOnWhyThereIsNoKernel) {
+TEST(DriverPlan, ReportsTheReasonForAMissingKernel) {
   TestHost host;
   Planning planning{.target = {.live = false, .kernel = "", .hardware = "assume"}};
   EXPECT_THAT(planning.bad(*host.offline()).next, HasSubstr("--kernel RELEASE"));
@@ -372,7 +372,7 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
-// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is in force".
+// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is active".
 TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
   TestHost host;
   host.gpu("0000:65:00.0", 0x2330);

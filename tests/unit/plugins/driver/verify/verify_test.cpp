@@ -156,7 +156,7 @@ TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
 }
 
 // Earlier the advice was to run depmod, which looks in /lib/modules and found nothing there.
-TEST_F(DriverVerify, SaysWhatDepmodLacksWhereTheModulesAreInUsrLibAlone) {
+TEST_F(DriverVerify, ReportsModulesThatDepmodMisses) {
   const auto remedy = [this] {
     const auto all = findings(*host.live());
     return std::ranges::find(all.list(), "driver.depmod", &Finding::name)->remedy;
@@ -282,7 +282,7 @@ TEST_F(DriverVerifyKernels, NamesTheKernelWhoseModulesOrLinkAreWrong) {
   EXPECT_THAT(text, HasSubstr("fail driver.links: /usr/lib/modules/6.1.0-50-amd64/updates/slipway leads nowhere\n"));
 }
 
-TEST_F(DriverVerifyKernels, FailsForOneThatIsToHaveModulesAndHasNone) {
+TEST_F(DriverVerifyKernels, FailsForAKernelThatLacksItsModules) {
   host.root().file("/usr/lib/modules/6.1.0-53-amd64/modules.builtin", "");
   EXPECT_THAT(with("all"), HasSubstr("is installed, and there are no modules for 6.1.0-53-amd64\n"));
   EXPECT_THAT(with("newest"), HasSubstr("pass driver.installed: "));
@@ -292,14 +292,14 @@ TEST_F(DriverVerifyKernels, FailsForOneThatIsToHaveModulesAndHasNone) {
   EXPECT_THAT(with("all", "note"), HasSubstr("is installed; 6.1.0-53-amd64 had no package\n"));
 }
 
-TEST_F(DriverVerifyKernels, FailsWhileAKernelRunsThatHasNone) {
+TEST_F(DriverVerifyKernels, FailsWhileTheRunningKernelHasNoModules) {
   receipt.further.clear();
   write();
   EXPECT_THAT(with("newest"), HasSubstr("fail driver.installed: driver 535.261.03 (open) for kernel 6.1.0-56-amd64 is "
                                         "installed, and kernel 6.1.0-50-amd64 runs\n"));
 }
 
-TEST_F(DriverVerify, TellsWhatToDoAboutEachFailure) {
+TEST_F(DriverVerify, HasARemedyForEachFailure) {
   host.root().file(module_path, "damaged");
   host.loaded("470.256.02", {"nvidia"});
   const auto found = findings(*host.live());

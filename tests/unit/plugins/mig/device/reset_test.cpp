@@ -100,7 +100,7 @@ class MigReset : public sim::SimTest {
   std::vector<std::string> addresses_;
 };
 
-TEST_F(MigReset, BringsTheModeIntoForceBothWays) {
+TEST_F(MigReset, ChangesTheModeInBothDirections) {
   start("a100-80x2");
   const auto on = change(7);
   ASSERT_TRUE(on.ok()) << to_text(on.error());
@@ -140,7 +140,7 @@ TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
   ASSERT_TRUE(change(4, {.driver_root = "/run/nvidia/driver"}).ok());
 }
 
-TEST_F(MigReset, IsNotAskedForWhereTheDriverSaysThatTheModeNeedsNone) {
+TEST_F(MigReset, IsNotRequestedWhereTheModeNeedsNone) {
   start("h100x2");
   const auto changed = change(7);
   ASSERT_TRUE(changed.ok()) << to_text(changed.error());
@@ -148,7 +148,7 @@ TEST_F(MigReset, IsNotAskedForWhereTheDriverSaysThatTheModeNeedsNone) {
   EXPECT_THAT(host_.seen, IsEmpty());
 }
 
-TEST_F(MigReset, IsNotTriedWhereItIsNotWantedOrTheKernelKnowsNoWay) {
+TEST_F(MigReset, IsSkippedOnRequestOrWithoutKernelSupport) {
   start("a100-80x2");
   const auto skipped = change(7, {.resets = false});
   ASSERT_TRUE(skipped.ok());
@@ -162,7 +162,7 @@ TEST_F(MigReset, IsNotTriedWhereItIsNotWantedOrTheKernelKnowsNoWay) {
   EXPECT_THAT(host_.seen, IsEmpty());
 }
 
-TEST_F(MigReset, NamesWhoHoldsTheGpuAndTakesTheRequestBack) {
+TEST_F(MigReset, NamesTheHoldersAndWithdrawsTheRequest) {
   start("a100-80x2,mig=1g.10gb");
   const auto before = gpus();
   // A process opens the GPU between the change of the mode and the reset.
@@ -178,7 +178,7 @@ TEST_F(MigReset, NamesWhoHoldsTheGpuAndTakesTheRequestBack) {
   EXPECT_EQ(gpus(), before) << "all instances are there again, and no request is left";
 }
 
-TEST_F(MigReset, ThatIsRefusedForNoKnownHolderLeavesTheRequestAndTheLayout) {
+TEST_F(MigReset, ThatIsRefusedWithoutAHolderKeepsTheRequest) {
   start("a100-80x2,mig=1g.10gb");
   refuses("GPU reset couldn't run because it is\nnot supported in this configuration\n");
   const auto changed = change(0);

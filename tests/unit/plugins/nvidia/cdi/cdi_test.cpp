@@ -60,7 +60,7 @@ TEST(CdiText, HasUpstreamsFormAndFieldOrder) {
             R"([{"path":"/dev/nvidia0","major":195,"fileMode":438,"permissions":"rwm"}]}}]})");
 }
 
-TEST(CdiText, QuotesWhatYamlWouldNotTakeForAText) {
+TEST(CdiText, QuotesStringsThatYamlWouldMisread) {
   for (const char* text :
        {"0", "1:0", "12:30:59.5", "true", "Off", "~", "", "0x1f", "1_000", "1e3", ".5", "2026-01-31"})
     EXPECT_TRUE(reads_as_other_than_text(text)) << text;
@@ -71,7 +71,7 @@ TEST(CdiText, QuotesWhatYamlWouldNotTakeForAText) {
   EXPECT_EQ(yaml_text("pci-0000:18:00.0-card"), "pci-0000:18:00.0-card");
 }
 
-TEST(CdiVersion, IsTheSmallestThatHasAllThatIsUsed) {
+TEST(CdiVersion, IsTheLowestSufficientVersion) {
   const std::vector<std::pair<std::string, std::function<void(Spec&)>>> steps{
       {"0.3.0", [](Spec& spec) { spec.devices[0].name = "gpu0"; }},
       {"0.4.0",
@@ -104,7 +104,7 @@ TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
       {"devices: there is no device", [](Spec& spec) { spec.devices.clear(); }},
       {"devices[0].name: 'a/b'", [](Spec& spec) { spec.devices[0].name = "a/b"; }},
       {"devices[0].name: 'a-'", [](Spec& spec) { spec.devices[0].name = "a-"; }},
-      {"devices[1].name: '0' is there twice", [](Spec& spec) { spec.devices.push_back(spec.devices[0]); }},
+      {"devices[1].name: '0' appears twice", [](Spec& spec) { spec.devices.push_back(spec.devices[0]); }},
       {"devices[0].containerEdits: is empty", [](Spec& spec) { spec.devices[0].edits = {}; }},
       {"containerEdits.env[0]: '=a'", [](Spec& spec) { spec.edits.env = {"=a"}; }},
       {"containerEdits.env[0]: 'a'", [](Spec& spec) { spec.edits.env = {"a"}; }},
@@ -152,17 +152,17 @@ TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
 TEST(CdiReader, RefusesWithThePlaceAndTheReason) {
   const std::vector<std::pair<std::string, std::string>> texts{
       {"kind: a/b\nknid: x\n", "spec:2:1"},
-      {"kind: a/b\nkind: a/b\n", "'kind' is there twice"},
+      {"kind: a/b\nkind: a/b\n", "'kind' appears twice"},
       {"devices:\n  - name: 0\n", "put it in quotes"},
       {"devices: x\n", "devices is not a list"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, major: x}]}}]\n", "major is not a whole number"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, gid: -1}]}}]\n", "gid is not between"},
-      {"a: b\n---\nc: d\n", "something stands behind the first"},
+      {"a: b\n---\nc: d\n", "something follows the first"},
       {"[", "not YAML"},
       {"", "is empty"},
       {",", "is empty"},
-      {"{kind: a/b},\n", "something stands behind the first"},
-      {"a: b\n...\n,\n", "something stands behind the first"},
+      {"{kind: a/b},\n", "something follows the first"},
+      {"a: b\n...\n,\n", "something follows the first"},
   };
   for (const auto& [text, expected] : texts) {
     const auto spec = parse(text, "spec");
@@ -177,7 +177,7 @@ TEST(CdiReader, TakesFileModesInOctalAsYamlHasThem) {
   EXPECT_EQ(spec->devices[0].edits.device_nodes[0].file_mode, 0666U);
 }
 
-TEST(CdiTidy, DoneTwiceChangesNothingMoreAndLosesNothing) {
+TEST(CdiTidy, IsIdempotent) {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same specs in every run
   for (int i = 0; i < kRounds; ++i) {
     const Spec before = random_spec(random);

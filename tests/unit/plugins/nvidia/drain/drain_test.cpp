@@ -31,7 +31,7 @@ Drain drain(const Host& host, const Settings& settings, const std::string& targe
   return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
 }
 
-TEST(Drain, AdmitsWhatNobodyUses) {
+TEST(Drain, AllowsAChangeOfUnusedGpus) {
   const FakeHost host;
   for (const Policy policy : {Policy::fail_fast, Policy::wait, Policy::when_idle, Policy::terminate})
     EXPECT_EQ(drain(host, {.policy = policy}).admit(no_holder)->kind, Kind::done);
@@ -69,7 +69,7 @@ TEST(Drain, WaitsUntilTheDeadlineFromApplyToApply) {
   EXPECT_FALSE(host.exists("/run/slipway/drain/gpu-1.json"));
 }
 
-TEST(Drain, BeginsToWaitAnewWhereItsRecordIsNoise) {
+TEST(Drain, BeginsToWaitAgainWhereItsRecordIsNoise) {
   for (const char* noise : {"", "[]", "{}", R"({"boottime": -5, "change": "7g", "since": "x"})",
                             R"({"boottime": 99999999999999, "change": "7g", "since": "x"})",
                             R"({"boottime": "0", "change": "7g", "since": "x"})"}) {
@@ -98,7 +98,7 @@ TEST(Drain, LeavesAChangeToTheNextBoot) {
   EXPECT_FALSE(drain(host, settings).admit(a_holder).ok());
 }
 
-TEST(Drain, NamesAHolderThatCannotBeTerminatedBeforeAnythingIsDisturbed) {
+TEST(Drain, NamesAnUnstoppableHolderBeforeAnyChange) {
   const FakeHost host;
   const Drain change = drain(host, {.policy = Policy::terminate});
   const auto cleared = Drain::clear({&change}, [] { return OfEach{a_holder}; });
@@ -140,7 +140,7 @@ TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   }
 }
 
-TEST(Drain, AsksNobodyWhereAChangeIsLeftToTheNextBoot) {
+TEST(Drain, EndsNoProcessForAChangeAtTheNextBoot) {
   const FakeHost host;
   const Drain change = drain(host, {.policy = Policy::next_boot});
   const auto cleared = Drain::clear({&change}, [] {

@@ -70,7 +70,7 @@ TEST_F(Holders, AreThoseThatNvmlListsAndThoseThatOnlyHoldADeviceOpen) {
   EXPECT_THAT(found({gpu(0, false)}), IsEmpty()) << "nothing of it is affected";
 }
 
-TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
+TEST_F(Holders, OfInstancesAreOnAffectedInstances) {
   Affected part = gpu(0, false);
   part.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = true},
                 {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
@@ -88,7 +88,7 @@ TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
 }
 
 // Drivers that report no instances, and a GPU that a program uses as a whole: neither may lose its users.
-TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
+TEST_F(Holders, OfInstancesIncludeThoseWithoutAnInstance) {
   Affected changing = gpu(0, false);
   changing.parts = {{.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
   ASSERT_EQ(tool("process add 0 71 10 compute somewhere"), 0);
@@ -105,10 +105,11 @@ class GivenDevices : public Holders {
     const auto devices = nvml::mig_devices(*nvml_, *nvml::device_at(*nvml_, 0));
     return nvml::device_uuid(*nvml_, devices->at(0)).value_or("");
   }
-  Affected parts(bool first_goes) {
+  Affected parts(bool first_is_affected) {
     Affected affected = gpu(0, false);
-    affected.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = first_goes},
-                      {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
+    affected.parts = {
+        {.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = first_is_affected},
+        {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
     return affected;
   }
   std::vector<std::string> found_with(const Affected& affected, const PodHolders& given) {
@@ -143,7 +144,7 @@ TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {
   EXPECT_TRUE(texts[1].starts_with("pod team-a/train-0, container side")) << texts[1];
 }
 
-TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
+TEST_F(GivenDevices, ThatKubeletHidesMayBeAny) {
   const PodHolders given{.holders = {}, .problem = "kubelet does not\nanswer", .next = "look at kubelet"};
   const auto holders = find_holders(*nvml_, host_, {parts(true), gpu(1, false)}, given);
   EXPECT_THAT(texts_of(holders[0]), ElementsAre("a pod, perhaps, on GPU 0: kubelet does not?answer"));
@@ -151,7 +152,7 @@ TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
   EXPECT_THAT(holders[1], IsEmpty()) << "nothing is taken from anybody there";
 }
 
-TEST_F(Holders, AreTheHoldersOfEachGpuThatTheyHold) {
+TEST_F(Holders, AreListedForEachGpu) {
   process(71, "both");
   host_.link("/proc/71/fd/3", "/dev/nvidia0");
   host_.link("/proc/71/fd/4", "/dev/nvidia1");
@@ -209,7 +210,7 @@ TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
 }
 
 // Earlier a user with very many open files made each plan and apply run into its deadline.
-TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
+TEST_F(Holders, MayBeAProcessWithTooManyOpenFilesToCheck) {
   process(71, "hoarder");
   for (int i = 3; i < 8; ++i) host_.link("/proc/71/fd/" + std::to_string(i), i == 7 ? "/dev/nvidia0" : "/dev/null");
   EXPECT_THAT(found({gpu(0, true)}), ElementsAre("hoarder (pid 71) on GPU 0"));
@@ -219,8 +220,8 @@ TEST_F(Holders, MayBeAnybodyWhoHasMoreFilesOpenThanAreLookedAt) {
     EXPECT_EQ(holders[0][0].kind, DeviceHolder::Kind::unseen);
     EXPECT_THAT(to_text(holders[0][0]),
                 AllOf(HasSubstr("a process, perhaps, on GPU 0: "),
-                      HasSubstr("for the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));
-    EXPECT_THAT(how_to_end(holders[0]), HasSubstr("end what has so many files open: hoarder (pid 71)"));
+                      HasSubstr("of the user " + std::to_string(::geteuid())), HasSubstr("hoarder (pid 71)")));
+    EXPECT_THAT(how_to_end(holders[0]), HasSubstr("stop the process with so many open files: hoarder (pid 71)"));
     EXPECT_THAT(holders[1], IsEmpty()) << "nothing is taken from anybody there";
   }
 }

@@ -95,7 +95,7 @@ class User {
 
 // Earlier a regular file named /dev/nvidia0 blocked every change of the GPU, and the process that had it open was
 // ended.
-TEST(OpenFiles, AreToldApartByTheirDevicesNotByTheirNames) {
+TEST(OpenFiles, AreDistinguishedByDeviceNotByName) {
   const User of_a_file(false);
   const User of_a_device(true);
   if (!of_a_file.has_own_dev() || !of_a_device.has_own_dev()) GTEST_SKIP() << "this machine gives users no /dev";

@@ -24,7 +24,7 @@ TEST(DrainSettings, AreAWordOrAnObject) {
   }
 }
 
-TEST(DrainSettings, RefuseWhatHasNoEffect) {
+TEST(DrainSettings, RefuseKeysWithoutEffect) {
   const struct {
     Json value;
     const char* what;
@@ -34,9 +34,9 @@ TEST(DrainSettings, RefuseWhatHasNoEffect) {
       {{{"policy", "wait"}, {"grace", "5s"}}, "`grace` has no effect with the drain policy wait"},
       {{{"deadline", "5s"}}, "`deadline` has no effect with the drain policy fail-fast"},
       {{{"policy", "wait"}, {"dedline", "5s"}}, "unknown key 'dedline' in drain"},
-      {{{"policy", "wait"}, {"deadline", 5}}, "a duration is a text"},
+      {{{"policy", "wait"}, {"deadline", 5}}, "a duration is a string"},
       {{{"policy", "terminate"}, {"grace", "11m"}}, "the grace 11m is longer than 10m"},
-      {"evict", "the drain policy evict is the work of slipway's agent"},
+      {"evict", "the drain policy evict needs slipway's agent"},
   };
   for (const auto& each : cases) {
     const auto read = read_settings(each.value, "drain");

@@ -95,7 +95,7 @@ TEST_F(Terminate, LeavesAProcessAloneThatHasGotThePidSince) {
   EXPECT_TRUE(other.runs());
 }
 
-TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
+TEST_F(Terminate, EndsNoProcessWhereOneMustNotBeEnded) {
   const Child job(false);
   const Child own(false);
   DeviceHolder first;
@@ -115,7 +115,7 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
 }
 
 // An open file can be sent to any daemon that accepts messages. Earlier an apply then ended that daemon.
-TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
+TEST_F(Terminate, EndsNoProcessThatOnlyHasADeviceOpen) {
   Child job(false);
   DeviceHolder holder = shown(job);
   holder.only_open = true;

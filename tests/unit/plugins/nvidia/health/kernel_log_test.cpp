@@ -29,7 +29,7 @@ class KernelLog : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
+TEST_F(KernelLog, ReportsNewXids) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   EXPECT_EQ(read(watch), "");
   EXPECT_EQ(watch.problem(), "");
@@ -50,7 +50,7 @@ TEST_F(KernelLog, OfAnotherMachineIsNotRead) {
   EXPECT_EQ(watch.problem(), "") << "there is nothing wrong";
 }
 
-TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
+TEST_F(KernelLog, IgnoresRecordsOfUserSpaceAndBrokenOnes) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   read(watch);
   write(
@@ -60,7 +60,7 @@ TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
   EXPECT_EQ(read(watch), "");
 }
 
-TEST_F(KernelLog, TellsThatTheDriverWroteSomethingElse) {
+TEST_F(KernelLog, ReportsOtherMessagesOfTheDriver) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
   read(watch);
   EXPECT_FALSE(watch.take_driver_lines());
@@ -79,14 +79,14 @@ TEST_F(KernelLog, TellsThatTheDriverWroteSomethingElse) {
   EXPECT_EQ(watch.fd(), -1) << "a plain file is always readable";
 }
 
-TEST_F(KernelLog, SaysWhyItCannotBeRead) {
+TEST_F(KernelLog, ExplainsWhyItCannotBeRead) {
   TempDir empty;
   KernelLogWatch watch(RootDir::open(empty.path().string()).value());
   EXPECT_EQ(read(watch), "");
   EXPECT_NE(watch.problem(), "");
 }
 
-TEST(XidMerger, TellsEachXidOnceWhicheverSourceIsFirst) {
+TEST(XidMerger, ReportsEachXidOnceFromEitherSource) {
   using From = XidMerger::From;
   XidMerger merger;
   XidMerger::Moment now{};

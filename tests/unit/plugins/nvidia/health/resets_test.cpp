@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using Words = std::vector<std::string>;
 
-TEST(Resets, AreTheCommandsOfNvidiaSmiThatDoNothingElse) {
+TEST(Resets, AreResetCommandsOfNvidiaSmi) {
   EXPECT_THAT(gpus_reset_by({"nvidia-smi", "-r", "-i", "3"}).value_or(Words{"-"}), ElementsAre("3"));
   EXPECT_THAT(gpus_reset_by({"/usr/bin/nvidia-smi", "--id=0000:5d:00.0, GPU-1", "--gpu-reset"}).value_or(Words{"-"}),
               ElementsAre("0000:5d:00.0", "GPU-1"));
@@ -54,7 +54,7 @@ class KnownResets : public ::testing::Test {
 };
 
 // Earlier, with a driver before branch 570, a fault remained for 24 h after the reset that its remedy requested.
-TEST_F(KnownResets, EndWhatWasSeenOfTheGpuBefore) {
+TEST_F(KnownResets, EndEarlierFaultsOfTheGpu) {
   for (const char* named : {"3", "GPU-3", "0000:5d:00.0", "00000000:5D:00.0", "1,3"}) {
     saw("dcgm", 79);
     saw("deviceplugin", 94, 2);
@@ -67,7 +67,7 @@ TEST_F(KnownResets, EndWhatWasSeenOfTheGpuBefore) {
   }
 }
 
-TEST_F(KnownResets, AreNotThoseThatFailedOrWereOfAnotherGpu) {
+TEST_F(KnownResets, ExcludeFailedOnesAndThoseOfOtherGpus) {
   saw("dcgm", 79);
   ran({"nvidia-smi", "-r", "-i", "3"}, 19);
   ran({"nvidia-smi", "-r", "-i", "33"});
@@ -86,7 +86,7 @@ TEST(Remedy, HasTheAddressOfTheGpuInItsCommands) {
   // Earlier the text "power the node off and on" continued without a break into the time until which the GPU is not
   // trusted.
   EXPECT_EQ(remedy_for("power the node off and on" + wait_text(1764311530), "0000:5d:00.0"),
-            "power the node off and on. The GPU counts as unhealthy until the node boots anew, until `slipway pause -- "
+            "power the node off and on. The GPU counts as unhealthy until the node reboots, until `slipway pause -- "
             "nvidia-smi -r -i 0000:5d:00.0` has reset the GPU, or until 2025-11-28 06:32:10 UTC if no new error comes: "
             "drivers before branch 570 do not report a reset");
 }

@@ -42,7 +42,7 @@ TEST(HealthRules, AreReadFromTheirOwnFile) {
   EXPECT_EQ(rules.actions(), default_rules().actions());
 }
 
-TEST(HealthRules, OfThePageAreThoseOfTheData) {
+TEST(HealthRules, OnThePageMatchTheData) {
   std::ifstream file(HEALTH_PAGE);
   std::stringstream page;
   page << file.rdbuf();
@@ -50,7 +50,7 @@ TEST(HealthRules, OfThePageAreThoseOfTheData) {
       << "put the output of `slipway dcgm health-rules --markdown` into docs/health-rules.md";
 }
 
-TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
+TEST(HealthRules, ActOnTheSameXidsAsNvidiasDevicePlugin) {
   const Preset& nvidia = default_rules().presets().at("nvidia-device-plugin");
   ASSERT_TRUE(nvidia.all_but);
   for (unsigned number = 1; number <= 200; ++number)
@@ -62,7 +62,7 @@ TEST(HealthRules, ActOnWhatNvidiasDevicePluginActsOn) {
   EXPECT_EQ(default_rules().effect(63), DeviceEffect::until_quiet);
 }
 
-TEST(HealthRules, CallAnUnknownXidWorthALook) {
+TEST(HealthRules, TreatAnUnknownXidAsAWarning) {
   const XidRule rule = default_rules().xid(9999);
   EXPECT_EQ(rule.severity, Severity::degraded);
   EXPECT_NE(rule.remedy, "");
@@ -82,7 +82,7 @@ TEST(HealthRules, AreOverriddenKeyByKeyByASitesFile) {
   EXPECT_EQ(rules.xid(95).remedy, "call the site's desk");
 }
 
-TEST(HealthRules, OfAPresetAreTheOnlyOnesThatCount) {
+TEST(HealthRules, OfAPresetReplaceTheOthers) {
   const Rules rules = with("preset: gke");
   EXPECT_TRUE(rules.counts(123));
   EXPECT_FALSE(rules.counts(95));
@@ -96,7 +96,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_EQ(error_of("xids:\n  79: {severty: fatal}\n"),
             "site.yaml:3:8: unknown key 'severty' in xids.79 (did you mean 'severity'?)");
   EXPECT_EQ(error_of("xids:\n  79:\n    severity: bad\n"),
-            "site.yaml:4:15: xids.79.severity: 'bad' is none of information, application, degraded, fatal "
+            "site.yaml:4:15: xids.79.severity: 'bad' is not one of information, application, degraded, fatal "
             "(write one of these words)");
   EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is not a whole number"));
   EXPECT_THAT(error_of("xids: {500: {severity: fatal}}"), HasSubstr("xids.500 is new"));
@@ -112,7 +112,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
 }
 
 // Earlier the second of two rows counted, without a message.
-TEST(HealthRules, AreNotTwice) {
+TEST(HealthRules, AreUnique) {
   EXPECT_EQ(error_of("xids:\n  79: {severity: fatal}\n  0x4f: {severity: application}\n"),
             "site.yaml:4:9: xids has 79 twice; the other row is at site.yaml:3:7 (leave one of the two out)");
   EXPECT_THAT(error_of("xids: {79: {severity: fatal, severity: degraded}}"), HasSubstr("'severity' is given twice"));
@@ -121,7 +121,7 @@ TEST(HealthRules, AreNotTwice) {
   EXPECT_THAT(error_of("actions: {a: b, a: c}"), HasSubstr("'a' is given twice"));
 }
 
-TEST(HealthRules, OfASiteSayWhatTheDevicePluginDoesWhateverThePreset) {
+TEST(HealthRules, OfASiteOverrideThePreset) {
   const Rules rules = with("preset: eks\nxids: {13: {device: quiet}, 79: {device: none}}");
   EXPECT_EQ(rules.effect(13), DeviceEffect::until_quiet) << "which the preset does not have";
   EXPECT_EQ(rules.effect(79), DeviceEffect::none) << "which it has";
@@ -134,7 +134,7 @@ TEST(HealthRules, AreLeftAloneByAFileWithAMistake) {
   EXPECT_EQ(rules.xid(79).severity, Severity::fatal);
 }
 
-TEST(HealthRules, OfASiteNeedNotBeThereUnlessTheyAreNamed) {
+TEST(HealthRules, OfASiteAreOptionalUnlessNamed) {
   FakeHost host;
   EXPECT_TRUE(read_rules(host));
   EXPECT_FALSE(read_rules(host, "/etc/other.yaml"));

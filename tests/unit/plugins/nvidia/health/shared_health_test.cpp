@@ -34,7 +34,7 @@ class Shared : public ::testing::Test {
       std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now()) - seconds(100);
 };
 
-TEST_F(Shared, IsWhatEachServiceSawForAllOfThem) {
+TEST_F(Shared, SharesTheFaultsOfAllServices) {
   ASSERT_TRUE(dcgm_.exchange(with(xid(79, now_))).ok());
   ASSERT_TRUE(plugin_.exchange({}).ok());
   EXPECT_EQ(plugin_.others().at("dcgm"), with(xid(79, now_)));
@@ -47,7 +47,7 @@ TEST_F(Shared, IsWhatEachServiceSawForAllOfThem) {
 
 // Earlier, after a reset, the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the
 // GPU" for 24 h.
-TEST_F(Shared, IsOverForAllWhenOneServiceSawTheEnd) {
+TEST_F(Shared, EndsForAllWhenOneServiceSawTheEnd) {
   const HealthOfGpus seen = with(xid(79, now_));
   ASSERT_TRUE(dcgm_.exchange(seen).ok());
   EXPECT_EQ(merged(read_shared_health(root_)).at("GPU-3").faults.size(), 1U);
@@ -60,7 +60,7 @@ TEST_F(Shared, IsOverForAllWhenOneServiceSawTheEnd) {
       << "later than the reset";
 }
 
-TEST_F(Shared, IsVoidAfterABootAndWhereOthersCouldHaveWrittenIt) {
+TEST_F(Shared, IsIgnoredAfterABootOrWhenUntrusted) {
   ASSERT_TRUE(dcgm_.exchange(with(xid(79, now_))).ok());
   std::filesystem::permissions(file(), std::filesystem::perms::others_write, std::filesystem::perm_options::add);
   EXPECT_TRUE(read_shared_health(root_).empty());
@@ -79,7 +79,7 @@ TEST_F(Shared, IsVoidAfterABootAndWhereOthersCouldHaveWrittenIt) {
   }
 }
 
-TEST_F(Shared, HasABoundForEverything) {
+TEST_F(Shared, IsLimitedInEveryRespect) {
   HealthOfGpus many;
   for (unsigned i = 0; i < 1000; ++i) {
     GpuHealth& gpu = many["GPU-" + std::to_string(i)];

@@ -109,7 +109,7 @@ TEST(PodLists, AreReadPodByPod) {
   EXPECT_FALSE(parse_pods("no protobuf at all").ok());
 }
 
-TEST(Allocations, AreWhatKubeletLists) {
+TEST(Allocations, AreReadFromKubelet) {
   Machine machine;
   machine.pod("a", kUid).lists("a", "cuda", "GPU-1").saved(kUid, "cuda", "GPU-1");
   EXPECT_THAT(machine.found(), ElementsAre("team/a cuda GPU-1"));
@@ -133,7 +133,7 @@ TEST(Allocations, OfAnInitContainerAreOverOnceTheContainersBehindItRun) {
   EXPECT_THAT(machine.found(), IsEmpty());
 }
 
-TEST(Allocations, OfAnInitContainerAreNotOverWhereNobodyKnowsWhatRuns) {
+TEST(Allocations, OfAnInitContainerLastWhileTheRunningContainersAreUnknown) {
   Machine machine;
   machine.host().directory("/var/log/pods/team_minit_" + kUid);
   machine.lists("minit", "main").saved(kUid, "prep", "GPU-5");
@@ -230,7 +230,7 @@ TEST(Allocations, AreMergedQuicklyWhenThereAreMany) {
   EXPECT_THAT(machine.all(), SizeIs(20000));
 }
 
-TEST(AllocationReaders, TellWhyThereMayBeOthers) {
+TEST(AllocationReaders, ExplainPossibleOmissions) {
   FakeHost host;
   AllocationReader reader(host, kPodResourcesSocket);
   Allocations found = reader.read();
@@ -241,8 +241,9 @@ TEST(AllocationReaders, TellWhyThereMayBeOthers) {
   const std::string file = checkpoint_file("/var/lib/kubelet");
   host.file(file, "{}");
   found = reader.read();
-  EXPECT_EQ(found.incomplete,
-            "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has another form");
+  EXPECT_EQ(
+      found.incomplete,
+      "kubelet does not run, and its list of devices cannot be read: kubelet's list of devices has an unknown format");
   host.file(file, R"({"Data": {"PodDeviceEntries": [{"PodUID": "u", "ContainerName": "c", "ResourceName": "r",
       "DeviceIDs": ["GPU-1"]}]}})");
   found = reader.read();

@@ -54,7 +54,7 @@ TEST(Checkpoints, OfAnotherFormAreErrors) {
 }
 
 // Time-slicing and MPS have the same ids: only the device plugin's answer distinguishes them.
-TEST(Checkpoints, TellWhichContainersShareByMps) {
+TEST(Checkpoints, ReportWhichContainersShareByMps) {
   v1beta1::ContainerAllocateResponse by_mps;
   (*by_mps.mutable_envs())["CUDA_MPS_PIPE_DIRECTORY"] = "/mps/nvidia.com/gpu/pipe";
   v1beta1::ContainerAllocateResponse by_time;

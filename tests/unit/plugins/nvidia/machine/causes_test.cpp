@@ -20,7 +20,7 @@ TEST(GpuCause, IsOfTheFirstGpuThatATextNames) {
   EXPECT_EQ(gpu_address_in("nvml: GPU 3: it is lost"), "");
 }
 
-TEST(NvmlCause, IsTheDriverWhereNoneRunsOrAnotherOne) {
+TEST(NvmlCause, NamesAMissingOrDifferentDriver) {
   EXPECT_EQ(nvml_cause("nvml: start: no driver (NVML_ERROR_DRIVER_NOT_LOADED, 9)"), kDriverCause);
   EXPECT_EQ(nvml_cause("nvml: start: another one (NVML_ERROR_LIB_RM_VERSION_MISMATCH, 18)"), kDriverCause);
   EXPECT_EQ(nvml_cause("nvml: GPU 3: it is lost (NVML_ERROR_GPU_IS_LOST, 15)"), "");
@@ -36,7 +36,7 @@ TEST(Mismatch, NamesTheVersionsThatAreKnown) {
   EXPECT_EQ(mismatch_text("/x/sim.so", ""), "");
 }
 
-TEST(WithCause, NamesItForWhatIsWrongAndHasNone) {
+TEST(WithCause, AddsACauseToProblemsWithoutOne) {
   Findings findings;
   findings.pass("a.one", "fine");
   findings.fail("a.one", "wrong", "do");

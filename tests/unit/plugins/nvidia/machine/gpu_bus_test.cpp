@@ -42,7 +42,7 @@ TEST(GpuBus, KeepsThePlaceOfAGpuThatNvmlDoesNotShow) {
   EXPECT_EQ(absent[0], (AbsentGpu{1, "0000:2a:00.0", "NVIDIA H100 80GB HBM3"}));
 }
 
-TEST(GpuBus, DoesNotCountWhatTheDriverNeverHad) {
+TEST(GpuBus, IgnoresGpusThatTheDriverNeverHad) {
   FakeHost host;
   host.pci(gpu_at("0000:02:00.0", kK80, "")).pci(gpu_at("0000:18:00.0"));
   GpuBus bus;
@@ -54,7 +54,7 @@ TEST(GpuBus, DoesNotCountWhatTheDriverNeverHad) {
   EXPECT_EQ(bus.place_of("0000:18:00.0"), 0U);
 }
 
-TEST(GpuBus, SaysNothingWhereItDoesNotShowAllThatAnswer) {
+TEST(GpuBus, IsIgnoredWhenItLacksAnsweringGpus) {
   FakeHost host;
   host.pci(gpu_at("0000:18:00.0"));
   GpuBus bus;

@@ -34,7 +34,7 @@ TEST(NvmlErrors, CarryNvmlsOwnNameAndNumber) {
   EXPECT_EQ(error.code, ErrorCode::busy);
 }
 
-TEST(NvmlErrors, PassNumbersOnThatNobodyHasNamedYet) {
+TEST(NvmlErrors, PassOnUnknownNumbers) {
   EXPECT_EQ(error_name(77), "NVML_ERROR_77");
   EXPECT_THAT(error_text(77), HasSubstr("77"));
 }
@@ -47,7 +47,7 @@ TEST(NvmlLibrary, SaysWhereItLookedWhenThereIsNone) {
   EXPECT_THAT(to_text(nvml.error()), HasSubstr("usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"));
 }
 
-TEST(NvmlLibrary, NamesAFileThatIsNoLibrary) {
+TEST(NvmlLibrary, NamesAFileThatIsNotALibrary) {
   slipway::testing::FakeHost host;
   host.file("/usr/lib64/libnvidia-ml.so.1", "not an ELF file");
   const auto nvml = Nvml::open({.library = {.driver_root = host.root().string()}});
@@ -73,7 +73,7 @@ TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
 
 // Earlier only SLIPWAY_NVML was checked: with a driver root in another user's folder, root loaded files that this user
 // had written.
-TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   slipway::testing::FakeHost host;
   host.file("/usr/lib64/libnvidia-ml.so.1", "");
@@ -117,7 +117,7 @@ TEST(NvmlLibrary, OfTheEnvironmentComesBeforeAllOthers) {
 }
 
 // Earlier the owner of the library was checked only on the live machine.
-TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
   std::filesystem::copy_file(MOCK_SMALL, folder.at("nvml.so"));
@@ -210,7 +210,7 @@ TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
 }
 
 // Earlier the device plugin asked 600 questions at its start, each with two changes of threads: half of its start time.
-TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAnew) {
+TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAgain) {
   const auto nvml = open_mock(MOCK_SMALL);
   ASSERT_NE(nvml, nullptr);
   using Threads = std::vector<std::thread::id>;
@@ -255,7 +255,7 @@ TEST(NvmlBinding, StopsStartingThreadsWhenTooManyHang) {
   EXPECT_FALSE(nvml->is_open());
 }
 
-TEST(CallThread, CountsAWorkNoLongerWhenItCameBackAfterAll) {
+TEST(CallThread, ForgetsAHangWhenTheCallReturns) {
   CallThread thread;
   auto open = std::make_shared<std::atomic<bool>>(false);
   EXPECT_FALSE(thread.run([open] { open->wait(false); }, std::chrono::milliseconds(20)));

@@ -56,7 +56,7 @@ class EventWatchTest : public ::testing::Test {
   void* mock_ = nullptr;
 };
 
-TEST_F(EventWatchTest, TellsOfAnEventByItsDescriptorAndWaitsForTheNext) {
+TEST_F(EventWatchTest, ReportsAnEventByItsDescriptorAndWaitsForTheNext) {
   watch_gpus();
   send(NVML_SUCCESS, NVML_EVENT_XID_CRITICAL_ERROR, 79);
   ASSERT_TRUE(tells());
@@ -89,7 +89,7 @@ TEST_F(EventWatchTest, EndsByInterruptingItsWait) {
   EXPECT_EQ(nvml_->stuck(), 0U);
 }
 
-TEST_F(EventWatchTest, EndsWithTheSliceWhereTheDriverIsDeafToSignals) {
+TEST_F(EventWatchTest, EndsWithTheSliceWhereTheDriverIgnoresSignals) {
   mock<int>("mock_set_deaf")(1);
   watch_gpus();
   ASSERT_TRUE(soon([&] { return waits() == 1; }));
@@ -134,7 +134,7 @@ TEST_F(EventWatchTest, DoesNotAskWithoutEndWhereWaitsComeBackAtOnce) {
   EXPECT_LE(waits() - before, 30) << "millions, without a pause";
 }
 
-TEST_F(EventWatchTest, TellsWhenADriverIsBoundOrUnbound) {
+TEST_F(EventWatchTest, ReportsWhenADriverIsBoundOrUnbound) {
   watch_ = EventWatch::of_driver(*nvml_).value();
   ASSERT_NE(watch_, nullptr);
   mock<unsigned long long>("mock_send_of_system")(NVML_SYSTEM_EVENT_GPU_DRIVER_BIND);
@@ -173,7 +173,7 @@ TEST(AskEach, GivesUpTheOneThatHangsAndAsksTheOthers) {
   EXPECT_EQ((*opened)->stuck(), 0U);
 }
 
-TEST(AskEach, HasTheLimitForEachAndNotForAll) {
+TEST(AskEach, HasASeparateLimitForEach) {
   auto opened = Nvml::open({.library = {.named = MOCK_SMALL}, .call_limit = std::chrono::seconds(2)});
   ASSERT_TRUE(opened.ok());
   const auto answers = (*opened)->ask_each<int>(25, [](Nvml&, std::size_t, int& value) {

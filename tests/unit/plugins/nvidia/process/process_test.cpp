@@ -20,7 +20,7 @@ std::string stat_text(const std::string& name, const std::string& flags = "41943
   return "7 (" + name + ") S 3 7 7 0 -1 " + flags + " 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n";
 }
 
-TEST(ProcessStat, IsReadWhateverTheProgramIsCalled) {
+TEST(ProcessStat, IsReadForAnyNameOfAProgram) {
   for (const char* name : {"python3", "a b", "x) R 1 (y", ")", "((", "a\nb"}) {
     const auto stat = parse_process_stat(stat_text(name));
     ASSERT_TRUE(stat.has_value()) << name;
@@ -80,7 +80,7 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
 
 // Earlier the owner of a delegated control group could name the groups beneath it freely, and looked like another's pod
 // or unit.
-TEST(ProcessOwner, IsNotWhoeverAUserAServiceOrAContainerNames) {
+TEST(ProcessOwner, IsNotANameThatAUserAServiceOrAContainerChose) {
   const std::string pod = std::string("kubepods.slice/kubepods-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
   const std::string other(64, 'a');
   const std::string user = "/user.slice/user-1000.slice/user@1000.service";
@@ -114,7 +114,7 @@ TEST(ProcessOwner, IsFoundFromWithinAContainerToo) {
             (Owner{"user@7.service", "containerd", kId, ""}));
 }
 
-TEST(Process, OfAUserIsNoPodWhateverItsContainerIsCalled) {
+TEST(Process, OfAUserIsNeverAPod) {
   FakeHost host;
   host.file("/proc/7/stat", stat_text("x"));
   host.file("/var/log/containers/train-0_team-a_trainer-" + kId + ".log", "");
@@ -125,7 +125,7 @@ TEST(Process, OfAUserIsNoPodWhateverItsContainerIsCalled) {
 }
 
 // Earlier it was truncated where kubelet's own answer was not, so that the pod was listed twice.
-TEST(Process, HasThePodsWholeNameHoweverLong) {
+TEST(Process, HasThePodsWholeNameOfAnyLength) {
   FakeHost host;
   const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');
   host.file("/proc/7/stat", stat_text("x"));
@@ -174,7 +174,7 @@ TEST(Process, HasANameThatATerminalDoesNotObey) {
   EXPECT_EQ(read_process(host, 7).name, "a?b?[2J?");
 }
 
-TEST(MountLines, AreReadWithAndWithoutWhatIsOptional) {
+TEST(MountLines, AreReadWithAndWithoutOptionalFields) {
   const auto mounts = parse_mounts(
       "1 0 8:1 / / rw,relatime shared:1 master:2 - ext4 /dev/sda1 rw\n"
       "2 1 0:22 /a /b\\040c ro - tmpfs none rw,size=4k\nnoise\n3 1 0:23 / /d\n");

@@ -60,13 +60,13 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   ASSERT_FALSE(early.ok());
   EXPECT_EQ(early.error().code, ErrorCode::not_found) << "by which the core asks again later";
   EXPECT_THAT(early.error().what,
-              HasSubstr("installs the driver below /, and so far there is one below " + kContainer));
+              HasSubstr("installs the driver below /, but the present driver is below " + kContainer));
   EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of("/"), inputs)), 1U);
   EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of(kContainer), Inputs())), 1U);
   EXPECT_EQ(specs_in(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)), 1U) << "the spec says so";
 }
 
-TEST(CdiVerify, HasNothingToSayOfAMachineWithoutAGpu) {
+TEST(CdiVerify, FindsNothingOnAMachineWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file("/dev/nvidiactl", "");  // the module would be loaded needlessly
   const auto findings = Cdi().verify(section("auto"), host);
@@ -82,7 +82,7 @@ std::string text_of(const Plan& plan, const std::string& target) {
   return "";
 }
 
-TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
+TEST(CdiPlan, HasTheUnitsThatUpdateTheSpecs) {
   Json keys{{"folder", "/run/my cdi"}, {"driver_root", "/"}, {"char_links", true}};
   Facts facts = facts_of("/");
   const auto plan = Cdi().plan(Spec(keys), facts, Inputs());
@@ -116,7 +116,7 @@ TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
 }
 
 // An image has no running driver, and its first boot may have none either.
-TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
+TEST(CdiPlan, HasTheUnitsBeforeASpecCanBeMade) {
   Facts facts;
   facts.set("later", "this root shows no devices");
   const auto plan = Cdi().plan(section("auto"), facts, Inputs());
@@ -150,7 +150,7 @@ TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
   host.file("/run/cdi/nvidia.com-gpu.yaml", "former\n");
   EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok());
   host.file("/run/cdi/other.yaml", "x").module_loaded_now("nvidia");
-  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok()) << "loaded, and NVML is not there";
+  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok()) << "loaded, and NVML is missing";
 }
 
 }  // namespace

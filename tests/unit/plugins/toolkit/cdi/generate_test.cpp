@@ -121,7 +121,7 @@ TEST(CdiGenerate, NamesGpusAndMigDevicesByIndexAndUuidAndAllHoldsThemAll) {
   EXPECT_TRUE(nvidia::cdi::parse_and_validate(nvidia::cdi::to_yaml(*spec), "spec").ok());
 }
 
-TEST(CdiGenerate, NamesByTypeAndTakesOnlyTheIdsAskedFor) {
+TEST(CdiGenerate, NamesByTypeAndSelectsIds) {
   Machine machine;
   machine.options.names = {Naming::type_index};
   machine.options.device_ids = {"1:0"};
@@ -149,7 +149,7 @@ TEST(CdiGenerate, MountsTheDriverAndLinksItsLibrariesByHook) {
   EXPECT_THAT(spec->edits.env, ElementsAre("NVIDIA_CTK_LIBCUDA_DIR=" + kLib, "NVIDIA_VISIBLE_DEVICES=void"));
 }
 
-TEST(CdiGenerate, GivesTheProgramsBesideTheLibrariesThatTheLinkersCacheNames) {
+TEST(CdiGenerate, FindsProgramsBesideTheLibraries) {
   Machine machine;
   const std::string driver = "/usr/local/nvidia";
   machine.host.without(kLib);
@@ -206,7 +206,7 @@ TEST(CdiGenerate, PutsSlipwaysOwnDriverStoreAtStandardPaths) {
   EXPECT_EQ(hook_words(spec->edits, "update-ldcache"), "slipway-cdi-hook update-ldcache --folder " + kLib + " ");
 }
 
-TEST(CdiGenerate, SaysHostPathsBelowAForeignDriverRoot) {
+TEST(CdiGenerate, UsesHostPathsBelowAForeignDriverRoot) {
   Machine machine;
   const auto spec =
       generate(machine.options, {machine.host, machine.host, machine.host, "/run/nvidia/driver", "/run/nvidia/driver"},
@@ -293,7 +293,7 @@ class GroupedHost final : public Host {
   std::map<std::string, std::uint32_t> groups_;
 };
 
-TEST(CdiGenerate, PutsContainersIntoTheGroupsOfNodesThatAreNotForAll) {
+TEST(CdiGenerate, AddsTheGroupsOfRestrictedNodes) {
   Machine machine;
   machine.host.directory("/sys/bus/pci/devices/0000:18:00.0/drm/card1")
       .directory("/sys/bus/pci/devices/0000:18:00.0/drm/renderD128")
@@ -327,7 +327,7 @@ TEST(CdiGenerate, WithoutHooksMountsLibrariesWhereContainersHaveThem) {
   EXPECT_THAT(spec->edits.env, Contains("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib64"));
 }
 
-TEST(CdiGenerate, TakesPublicLibrariesOnlyWhenAskedFor) {
+TEST(CdiGenerate, IncludesPublicLibrariesOnRequest) {
   Machine machine;
   machine.host.file(kLib + "/libGL.so.1.7.0", "no ELF").link(kLib + "/libGL.so.1", "libGL.so.1.7.0");
   machine.host.file(kLib + "/libGLX_other.so.0", "no ELF");
@@ -360,7 +360,7 @@ TEST(CdiGenerate, SplitsGpusByWhetherTheirMemoryIsCoherent) {
   }
 }
 
-TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
+TEST(CdiGenerate, MakesOneSpecForEachInstalledFunction) {
   Machine machine;
   machine.host.device("/dev/infiniband/uverbs0", 231, 192)
       .device("/dev/infiniband/rdma_cm", 10, 58)
@@ -393,7 +393,7 @@ TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
 }
 
 // A driver root may be an image: a device node in it would be opened as root.
-TEST(Soname, OfWhatIsNoFileIsAskedWithoutOpeningIt) {
+TEST(Soname, OfOtherTypesOfFilesIsReadWithoutOpening) {
   slipway::testing::FakeHost host;
   std::filesystem::create_directories(host.root().path() / "usr/lib64");
   std::filesystem::copy_file(CUDA_LIBRARY, host.root().path() / "usr/lib64/libcuda.so");
@@ -405,7 +405,7 @@ TEST(Soname, OfWhatIsNoFileIsAskedWithoutOpeningIt) {
   EXPECT_FALSE(watch.opened());
 }
 
-TEST(LdCache, HasWhatLdconfigPrints) {
+TEST(LdCache, EqualsTheOutputOfLdconfig) {
   const std::string bytes = bytes_of("/etc/ld.so.cache");
   if (bytes.empty()) GTEST_SKIP() << "this machine has no ld.so.cache";
   const auto paths = nvidia::parse_ld_cache(bytes, "x86_64");
@@ -432,7 +432,7 @@ TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
 }
 
 // A driver in a folder that only the configuration of the dynamic linker names.
-TEST(LibrarySearch, FollowsFromTheLinkersCacheWhatCanFit) {
+TEST(LibrarySearch, FollowsMatchingEntriesOfTheLinkersCache) {
   slipway::testing::FakeHost host;
   host.file("/opt/driver/libcuda.so.535.261.03", "x").link("/opt/driver/libcuda.so.1", "libcuda.so.535.261.03");
   host.file("/opt/other/libother.so.535.261.03", "x").link("/opt/other/libcuda.so", "libother.so.535.261.03");

@@ -32,7 +32,7 @@ std::vector<std::string> shown(const DriverPrograms& programs) {
 
 // A cloud machine: the driver is in /usr/local/nvidia, and /usr/bin/nvidia-smi is a script around it. Earlier
 // containers got the script, and "/usr/local/nvidia/bin/nvidia-smi: not found" from it.
-TEST(DriverPrograms, AreThoseBesideTheLibrariesAndNotTheScriptsAroundThem) {
+TEST(DriverPrograms, AreTheFilesBesideTheLibrariesAndNotScripts) {
   FakeHost host;
   for (const char* name :
        {"nvidia-smi", "nvidia-debugdump", "nvidia-persistenced", "nvidia-cuda-mps-control", "nvidia-cuda-mps-server"}) {
@@ -55,7 +55,7 @@ TEST(DriverPrograms, AreThoseBesideTheLibrariesAndNotTheScriptsAroundThem) {
   EXPECT_THAT(programs.notes, IsEmpty());
 }
 
-TEST(DriverPrograms, OfWhichThereIsAScriptAloneAreLeftOutWithANote) {
+TEST(DriverPrograms, WithOnlyAScriptAreLeftOutWithANote) {
   FakeHost host;
   host.file("/usr/bin/nvidia-smi", kScript, 0755).link("/bin", "usr/bin");
   const DriverPrograms programs = find_driver_programs(host, kNames, kBesideLib64, {});
@@ -78,7 +78,7 @@ TEST(DriverPrograms, AreLookedForInPathAfterTheUsualFolders) {
   EXPECT_THAT(folders_of_path(nullptr), IsEmpty());
 }
 
-TEST(DriverPrograms, OfLibrariesInAFolderOfTheirArchitectureAreInTheUsualPlaces) {
+TEST(DriverPrograms, OfMultiarchLibrariesAreInTheUsualFolders) {
   FakeHost host;
   const std::string store = "/usr/lib/slipway/store/driver/current/userspace";
   host.file("/usr/lib/nvidia/current/nvidia-smi", kElf, 0755)  // Debian's file, behind its alternatives

@@ -46,7 +46,7 @@ TEST(CdiGenerateArguments, AreTakenFromNvidiaCtksVariablesWhereTheyAreNotGiven) 
   EXPECT_EQ(given->output, "") << "an option counts, even an empty one";
 }
 
-TEST(CdiGenerateArguments, ThatAreWrongAreNamed) {
+TEST(CdiGenerateArguments, ThatAreInvalidAreNamed) {
   EXPECT_THAT(to_text(parse({}, {{"NVIDIA_CTK_CDI_GENERATE_MODE", "csv"}}).error()), HasSubstr("not 'csv'"));
   EXPECT_THAT(to_text(parse({"--container-library-dir", "lib64"}, {}).error()), HasSubstr("not an absolute path"));
   EXPECT_THAT(to_text(parse({"--feature-flag", "turbo"}, {}).error()), HasSubstr("turbo is not known"));
@@ -95,10 +95,11 @@ TEST(CdiTransform, MovesThePathsInContainers) {
   EXPECT_EQ(nodes.devices[0].edits.device_nodes[0].host_path, "/run/nvidia/driver/dev/nvidia0");
 }
 
-TEST(CdiTransform, SaysWhatItNeeds) {
+TEST(CdiTransform, NamesMissingArguments) {
   const FakeHost host;
   Printed io;
-  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()), HasSubstr("`root` only"));
+  EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"tree"}, host, io).error()),
+              HasSubstr("only the transformation `root`"));
   EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from", "a", "--to", "/"}, host, io).error()),
               HasSubstr("--from takes an absolute path"));
   EXPECT_THAT(to_text(run_tool(CdiTools(), "transform", {"root", "--from=/a", "--to=/b"}, host, io).error()),

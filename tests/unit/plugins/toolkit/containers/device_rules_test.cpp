@@ -40,7 +40,7 @@ DeviceProgram program_for(const std::vector<DeviceNumber>& allowed) {
   return program;
 }
 
-TEST(DeviceRulesTest, AListPermitsWhatOneOfItsLinesPermits) {
+TEST(DeviceRulesTest, AListPermitsADeviceOfAnyLine) {
   EXPECT_TRUE(list_allows("a *:* rwm\n", kGpu));
   EXPECT_TRUE(list_allows("c 1:3 rwm\nc 195:* rw\n", kGpu));
   EXPECT_TRUE(list_allows("c 195:0 rw", kGpu));
@@ -56,7 +56,7 @@ TEST(DeviceRulesTest, AProgramIsCarriedOut) {
   EXPECT_EQ(program_allows(program_for({kNull}), kGpu), false);
 }
 
-TEST(DeviceRulesTest, AProgramThatDoesSomethingElseIsNotGuessedAt) {
+TEST(DeviceRulesTest, AnUnknownProgramIsNotInterpreted) {
   EXPECT_EQ(program_allows({}, kGpu), std::nullopt);
   EXPECT_EQ(program_allows({step(BPF_JMP | BPF_CALL, 0, 0, 0, 1)}, kGpu), std::nullopt);
   EXPECT_EQ(program_allows({step(BPF_JMP | BPF_JA, 0, 0, -1, 0)}, kGpu), std::nullopt);

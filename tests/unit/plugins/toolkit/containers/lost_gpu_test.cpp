@@ -114,9 +114,9 @@ class LostGpu : public ::testing::Test {
   FakeKernel kernel_;
 };
 
-TEST_F(LostGpu, NothingIsSaidWhereAllIsWell) { EXPECT_EQ(found(), ""); }
+TEST_F(LostGpu, NothingIsReportedWithoutAFault) { EXPECT_EQ(found(), ""); }
 
-TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskAndAfterTheReloadALoss) {
+TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskBeforeTheReload) {
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("warning runtime.gpu-at-risk: 1 running container will lose a GPU"),
                              HasSubstr("pod team-a/train-0, container trainer: /dev/nvidia0 (195:0)"),
@@ -129,7 +129,7 @@ TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskAndAfterTheReloadALoss) {
                     HasSubstr("daemon-reload"), HasSubstr("component cdi"), Not(HasSubstr("at-risk"))));
 }
 
-TEST_F(LostGpu, TheLegacyHooksContainersAreNamedAsSuch) {
+TEST_F(LostGpu, NamesContainersOfTheLegacyHook) {
   container(legacy_config("GPU-1"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("warning runtime.gpu-at-risk"), HasSubstr("legacy hook"), HasSubstr("by CDI")));
@@ -139,17 +139,17 @@ TEST_F(LostGpu, TheLegacyHooksContainersAreNamedAsSuch) {
   EXPECT_THAT(found(), HasSubstr("the node is no longer in the container's /dev"));
 }
 
-TEST_F(LostGpu, RulesThatSomethingElseWroteAnew) {
+TEST_F(LostGpu, RewrittenRulesAreFound) {
   rules("c 1:3 rwm\n");
-  EXPECT_THAT(found(), AllOf(HasSubstr("something has written the rules anew"), HasSubstr("journalctl")));
+  EXPECT_THAT(found(), AllOf(HasSubstr("another program has rewritten the rules"), HasSubstr("journalctl")));
 }
 
-TEST_F(LostGpu, ANodeThatIsNotInTheContainer) {
+TEST_F(LostGpu, AMissingNodeIsFound) {
   kernel_.nodes.erase({kPid, "/dev/nvidia0"});
   EXPECT_THAT(found(), HasSubstr("/dev/nvidia0): the node is no longer in the container's /dev"));
 }
 
-TEST_F(LostGpu, ANodeThatWasMadeAnewWithAnotherNumber) {
+TEST_F(LostGpu, ANodeWithANewNumberIsFound) {
   Json config = cdi_config();
   config["linux"]["devices"].push_back(device("/dev/nvidia-uvm", 511, 0));
   container(config);
@@ -167,14 +167,14 @@ TEST_F(LostGpu, AGpuUnderAnotherNameInTheContainerIsTheSameGpu) {
   EXPECT_EQ(found(), "");
 }
 
-TEST_F(LostGpu, AGpuThatIsGone) {
+TEST_F(LostGpu, AMissingGpuIsFound) {
   host_.file("/sys/bus/pci/devices/0000:65:00.0/config", "\xff\xff\xff\xff");
   EXPECT_THAT(found(), HasSubstr("the GPU is gone"));
   host_.without("/proc/driver/nvidia/gpus/0000:65:00.0");
   EXPECT_THAT(found(), HasSubstr("the GPU is gone"));
 }
 
-TEST_F(LostGpu, AHostWithoutTheNodeAndOneWithoutTheDriver) {
+TEST_F(LostGpu, AMissingHostNodeOrDriverIsFound) {
   host_.without("/dev/nvidia0");
   EXPECT_THAT(found(), HasSubstr("the host has no such device node"));
   host_.without("/sys/module/nvidia").file("/proc/modules", "");
@@ -187,7 +187,7 @@ TEST_F(LostGpu, NodesOfADriverContainerAreFoundThere) {
   EXPECT_EQ(found(), "");
 }
 
-TEST_F(LostGpu, LibrariesOfAnotherVersionThanTheDriver) {
+TEST_F(LostGpu, OutdatedLibrariesAreFound) {
   const std::string head = "700 600 8:1 ";
   process(head + "/usr/lib/libcuda.so.535.261.03 /usr/lib/libcuda.so.535.261.03 ro - ext4 /dev/sda1 ro\n");
   EXPECT_EQ(found(), "");
@@ -195,7 +195,7 @@ TEST_F(LostGpu, LibrariesOfAnotherVersionThanTheDriver) {
   EXPECT_THAT(found(), AllOf(HasSubstr("libraries of 525.60.13, driver 535.261.03"), HasSubstr("was replaced")));
 }
 
-TEST_F(LostGpu, AContainerThatAsksAndHasNothing) {
+TEST_F(LostGpu, AContainerWithoutItsRequestedGpusIsFound) {
   Json config = legacy_config("GPU-1");
   config.erase("hooks");
   container(config);
@@ -209,7 +209,7 @@ TEST_F(LostGpu, AContainerThatAsksAndHasNothing) {
   EXPECT_THAT(found(), HasSubstr("cdi.k8s.io/nvidia-device-plugin_1=nvidia.com/gpu=GPU-1"));
 }
 
-TEST_F(LostGpu, ANodeThatIsOnlyMounted) {
+TEST_F(LostGpu, AMountedNodeWithoutARuleIsFound) {
   Json config = cdi_config();
   config["linux"]["devices"] = Json::array();
   config["mounts"] = {{{"destination", "/dev/nvidia0"}, {"source", "/dev/nvidia0"}, {"type", "bind"}}};
@@ -229,7 +229,7 @@ TEST_F(LostGpu, APrivilegedContainerCountsOnlyWhenItAsks) {
   EXPECT_THAT(found(), HasSubstr("no longer in the container's /dev"));
 }
 
-TEST_F(LostGpu, WhatAPodsAuthorWritesReachesNoTerminal) {
+TEST_F(LostGpu, TextOfAPodsAuthorIsEscaped) {
   Json config = cdi_config();
   config["annotations"]["io.kubernetes.cri.sandbox-name"] =
       "x\x1b[2J\nfail driver: all is lost" + std::string(9000, 'y');
@@ -241,7 +241,7 @@ TEST_F(LostGpu, WhatAPodsAuthorWritesReachesNoTerminal) {
   EXPECT_LT(text.size(), 4000U);
 }
 
-TEST_F(LostGpu, OddConfigurationsDoNoHarm) {
+TEST_F(LostGpu, InvalidConfigurationsAreHandled) {
   for (const std::string text :
        {"", "nvidia", "[\"nvidia\"]", "{\"linux\": \"nvidia\"}",
         "{\"linux\": {\"devices\": [1, \"nvidia\", {\"path\": 1}]}}",
@@ -251,12 +251,11 @@ TEST_F(LostGpu, OddConfigurationsDoNoHarm) {
     EXPECT_THAT(found(), Not(HasSubstr("lost-gpu"))) << text;
   }
   host_.file(kTask + "/config.json", std::string(300000, '[') + "nvidia");
-  EXPECT_THAT(found(),
-              HasSubstr("not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
-                        "the configuration of 1 cannot be read"));
+  EXPECT_THAT(found(), HasSubstr("not-exercised runtime.containers: it is not known whether all containers reach their "
+                                 "GPUs: the configuration of 1 cannot be read"));
 }
 
-TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreSaidToBeUnknown) {
+TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreReportedToBeUnknown) {
   host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("the kernel does not show the device rules of pod team-a/train-0"),
                              Not(HasSubstr("lost-gpu"))));
@@ -272,14 +271,14 @@ DeviceProgram answering(int answer) {
   return {move, end};
 }
 
-TEST_F(LostGpu, TheProgramsOfCgroup2AreWhatCountsThere) {
+TEST_F(LostGpu, TheProgramsOfCgroup2AreUsed) {
   host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
   kernel_.program = answering(1);
   EXPECT_EQ(found(), "");
   kernel_.program = answering(0);
-  EXPECT_THAT(found(), HasSubstr("something has written the rules anew"));
+  EXPECT_THAT(found(), HasSubstr("another program has rewritten the rules"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
-  EXPECT_THAT(found(), HasSubstr("systemd's list for the container's scope does not have it"));
+  EXPECT_THAT(found(), HasSubstr("systemd's device list of the container's scope lacks it"));
   kernel_.program = DeviceProgram{answering(1).front()};  // without an end
   EXPECT_THAT(found(), AllOf(HasSubstr("does not show the device rules"), Not(HasSubstr("lost-gpu"))));
 }
@@ -294,7 +293,7 @@ TEST_F(LostGpu, ContainersOfUsersWithoutRootAreCountedAndNothingElse) {
   EXPECT_EQ(found(), "") << "none of them has a GPU";
   host_.file("/proc/77/mountinfo", mounts);
   EXPECT_THAT(found(), AllOf(HasSubstr("not-exercised runtime.containers"),
-                             HasSubstr("1 of users without root is not looked at"), Not(HasSubstr("lost-gpu"))));
+                             HasSubstr("1 container of other users is not checked"), Not(HasSubstr("lost-gpu"))));
 }
 
 // The node is in the virtual machine, and not in the files of the shim's process.
@@ -302,8 +301,8 @@ TEST_F(LostGpu, ContainersInVirtualMachinesAreCountedAndNothingElse) {
   kernel_.nodes.clear();
   host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-kata-v2");
   const std::string unseen =
-      "not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
-      "the nodes of 1 are not in this machine's files";
+      "not-exercised runtime.containers: it is not known whether all containers reach their GPUs: the nodes of 1 are "
+      "not in this machine's files";
   EXPECT_THAT(found(), AllOf(HasSubstr(unseen), Not(HasSubstr("lost-gpu"))));
   host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-runc-v2");
   EXPECT_THAT(found(), HasSubstr("lost-gpu"));
@@ -326,7 +325,7 @@ TEST_F(LostGpu, HundredsOfContainersAreOneFinding) {
   EXPECT_LT(text.size(), 2000U);
 }
 
-TEST_F(LostGpu, AnotherProcessThatGotTheNumberIsNotTheContainer) {
+TEST_F(LostGpu, AReusedProcessIdIsNotTheContainer) {
   rules("");
   host_.file("/proc/" + std::to_string(kPid) + "/cgroup",
              "0::/system.slice/docker-" + std::string(64, 'b') + ".scope\n");

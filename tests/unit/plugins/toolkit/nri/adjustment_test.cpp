@@ -77,7 +77,7 @@ class NriAdjust : public ::testing::Test {
   std::string log_;
 };
 
-TEST_F(NriAdjust, GivesAllThatTheSpecsSay) {
+TEST_F(NriAdjust, GivesEverythingInTheSpecs) {
   const auto adjustment = give(container_with({"PATH=/bin", "NVIDIA_VISIBLE_DEVICES=0"}));
   ASSERT_TRUE(adjustment.ok()) << to_text(adjustment.error());
   ASSERT_EQ(adjustment->env_size(), 1);
@@ -102,7 +102,7 @@ TEST_F(NriAdjust, GivesAllThatTheSpecsSay) {
   EXPECT_EQ(log_, "info: team-a/train-0/cuda: nvidia.com/gpu=0, asked for by NVIDIA_VISIBLE_DEVICES=0\n");
 }
 
-TEST_F(NriAdjust, FindsTheRequestWhereverItStands) {
+TEST_F(NriAdjust, FindsTheRequestInEveryPlace) {
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=GPU-1"})), ElementsAre("/dev/nvidia1"));
   auto by_pod = container_with({});
   add_annotation(*by_pod.mutable_pod()->mutable_annotations(), "cdi.k8s.io/gpu", "nvidia.com/gpu=1");
@@ -119,7 +119,7 @@ TEST_F(NriAdjust, FindsTheRequestWhereverItStands) {
   EXPECT_THAT(nodes(by_mount), ElementsAre("/dev/nvidia1"));
 }
 
-TEST_F(NriAdjust, LeavesContainersAloneThatAskForNothing) {
+TEST_F(NriAdjust, LeavesContainersWithoutARequestAlone) {
   for (const auto& request : {container_with({}), container_with({"NVIDIA_VISIBLE_DEVICES=void"}),
                               container_with({"PATH=/bin"}), wire::CreateContainerRequest()}) {
     const auto adjustment = give(request);
@@ -144,14 +144,14 @@ TEST_F(NriAdjust, GivesNothingTwice) {
   EXPECT_EQ(second->ByteSizeLong(), 0U);
 }
 
-TEST_F(NriAdjust, RefusesADeviceThatIsNotThereAndNamesWhoAsked) {
+TEST_F(NriAdjust, RefusesAMissingDeviceAndNamesTheContainer) {
   const auto adjustment = give(container_with({"NVIDIA_VISIBLE_DEVICES=9"}));
   ASSERT_FALSE(adjustment.ok());
   EXPECT_THAT(to_text(adjustment.error()), HasSubstr("there is no device nvidia.com/gpu=9"));
   EXPECT_THAT(to_text(adjustment.error()), HasSubstr("NVIDIA_VISIBLE_DEVICES=9"));
 }
 
-TEST_F(NriAdjust, TakesAContainerThatMayWriteToSysfsForAPrivilegedOne) {
+TEST_F(NriAdjust, TreatsAContainerWithWritableSysfsAsPrivileged) {
   kubelet_gave({});
   auto request = container_with({"NVIDIA_VISIBLE_DEVICES=0"});
   auto* const sysfs = request.mutable_container()->add_mounts();
@@ -171,7 +171,7 @@ constexpr const char* kManagementSpec = R"({"cdiVersion": "0.5.0", "kind": "mana
 constexpr const char* kNicSpec = R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices":
   [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nic0"}]}}]})";
 
-TEST_F(NriAdjust, GivesAPodsAuthorNothingByAnAnnotationWithoutARule) {
+TEST_F(NriAdjust, GivesNothingForAnAnnotationWithoutARule) {
   folder_.file("cdi/management.json", kManagementSpec);
   for (const char* device : {"nvidia.com/gpu=all", "management.nvidia.com/gpu=all"}) {
     kubelet_gave({});
@@ -209,7 +209,7 @@ wire::CreateContainerRequest freshly_annotated(const std::string& value) {
 
 // The attack: `kubectl annotate pod p cdi.k8s.io/x=nvidia.com/gpu=all` while an init container sleeps. containerd puts
 // the current `pod_annotations` into the next container, but shows NRI the annotations from the pod's creation.
-TEST_F(NriAdjust, GivesThePatchOfARunningPodOnlyWhatKubeletGave) {
+TEST_F(NriAdjust, GivesAPatchedPodOnlyKubeletsDevices) {
   folder_.file("cdi/plugin.json", kPluginSpec);
   folder_.file("cdi/management.json", kManagementSpec);
   kubelet_gave({});
@@ -227,7 +227,7 @@ TEST_F(NriAdjust, GivesThePatchOfARunningPodOnlyWhatKubeletGave) {
   EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=all")), SizeIs(2)) << "the attack, with the protection off";
 }
 
-TEST_F(NriAdjust, GivesWhatADevicePluginsAnnotationNames) {
+TEST_F(NriAdjust, GivesTheDevicesOfADevicePluginsAnnotation) {
   folder_.file("cdi/plugin.json", kPluginSpec);
   folder_.file("cdi/nic.json", kNicSpec);
   folder_.file("cdi/gds.json", kGdsSpec);
@@ -245,7 +245,7 @@ TEST_F(NriAdjust, GivesWhatADevicePluginsAnnotationNames) {
 }
 
 // CRI-O copies every annotation of a pod into its containers; containerd copies those that `pod_annotations` lists.
-TEST_F(NriAdjust, TakesAnAnnotationForAFreshOneOnlyWhereThePodHasNotTheSame) {
+TEST_F(NriAdjust, IgnoresAnAnnotationThatThePodHasToo) {
   folder_.file("cdi/gds.json", kGdsSpec);
   kubelet_gave({"GPU-0"});
   auto request = freshly_annotated("nvidia.com/gds=all");
@@ -256,7 +256,7 @@ TEST_F(NriAdjust, TakesAnAnnotationForAFreshOneOnlyWhereThePodHasNotTheSame) {
   EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia-fs0"));
 }
 
-TEST_F(NriAdjust, CountsAVariableAsFarAsKubeletHasGivenTheDevices) {
+TEST_F(NriAdjust, AcceptsAVariableForKubeletsDevicesOnly) {
   for (const char* name : {"GPU-0", "0", "nvidia.com/gpu=0"}) {
     kubelet_gave({"GPU-0", "GPU-1"});
     EXPECT_THAT(nodes(container_with({std::string("NVIDIA_VISIBLE_DEVICES=") + name})), ElementsAre("/dev/nvidia0"));
@@ -276,7 +276,7 @@ TEST_F(NriAdjust, CountsAVariableAsFarAsKubeletHasGivenTheDevices) {
       << "the attack, with the protection off";
 }
 
-TEST_F(NriAdjust, GivesNothingMoreBesideWhatKubeletGave) {
+TEST_F(NriAdjust, GivesNothingInAdditionToKubeletsDevices) {
   folder_.file("cdi/nic.json", kNicSpec);
   folder_.file("cdi/gds.json", kGdsSpec);
   const auto attack = container_with({"NVIDIA_VISIBLE_DEVICES=0,vendor.com/nic=0", "NVIDIA_GDS=enabled"});
@@ -320,7 +320,7 @@ TEST_F(NriAdjust, GivesTheFirstImexChannelByAMountBesideAGpu) {
 }
 
 // Earlier a container that kubelet had given a GPU started without it, without a message.
-TEST_F(NriAdjust, RefusesWhatADevicePluginWroteWhileKubeletDoesNotAnswer) {
+TEST_F(NriAdjust, RefusesADevicePluginsRequestWithoutKubelet) {
   kubelet_gave({"GPU-0"});
   kubelets_problem_ = "nobody listens";
   for (const auto& request :
@@ -337,7 +337,7 @@ TEST_F(NriAdjust, RefusesWhatADevicePluginWroteWhileKubeletDoesNotAnswer) {
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=GPU-0"})), ElementsAre("/dev/nvidia0"));
 }
 
-TEST_F(NriAdjust, SaysWhyKubeletCannotBeAskedAndAsksItOnlyWhenItMatters) {
+TEST_F(NriAdjust, QueriesKubeletOnlyWhenNeeded) {
   kubelet_gave({"GPU-0"});
   kubelets_problem_ = "nobody listens";
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), IsEmpty());
@@ -349,7 +349,7 @@ TEST_F(NriAdjust, SaysWhyKubeletCannotBeAskedAndAsksItOnlyWhenItMatters) {
   EXPECT_THAT(asked_, IsEmpty());
 }
 
-TEST_F(NriAdjust, SaysWhatNriHasNoPlaceFor) {
+TEST_F(NriAdjust, ReportsEditsThatNriCannotPassOn) {
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=1"})), ElementsAre("/dev/nvidia1"));
   EXPECT_THAT(log_,
               HasSubstr("warning: team-a/train-0/cuda: its CDI specs name the groups that device nodes belong to"));
@@ -358,7 +358,7 @@ TEST_F(NriAdjust, SaysWhatNriHasNoPlaceFor) {
   EXPECT_EQ(network.error().code, ErrorCode::unsupported);
 }
 
-TEST_F(NriAdjust, WithSettingsThatCannotBeReadRefusesOnlyWhoAsks) {
+TEST_F(NriAdjust, WithUnreadableSettingsRefusesOnlyRequests) {
   folder_.file("etc/nvidia-container-runtime/config.toml", "swarm-resource = [\n");
   Devices devices = devices_below(folder_.string());
   ASSERT_TRUE(devices.problem);
@@ -393,7 +393,7 @@ TEST_F(NriAdjust, RefusesAContainerWhoseImageRequiresAnotherDriver) {
   EXPECT_THAT(nodes(container_with(wanted)), ElementsAre("/dev/nvidia0"));
 }
 
-TEST_F(NriAdjust, LogsWhatTheLevelOfTheSettingsLetsThrough) {
+TEST_F(NriAdjust, LogsAtTheLevelOfTheSettings) {
   devices_.config.log_level = shim::Level::warning;
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), ElementsAre("/dev/nvidia0"));
   EXPECT_EQ(log_, "");

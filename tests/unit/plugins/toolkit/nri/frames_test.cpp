@@ -30,7 +30,7 @@ std::string bare(const Message& message) {
   return content + message.payload;
 }
 
-TEST(Frames, AreWrittenByteForByteAsNriHasThem) {
+TEST(Frames, AreWrittenByteForByteAsInNri) {
   EXPECT_EQ(encode({kRuntimeChannel, 1, Message::kRequest, 0, "ab"}),
             bytes({0, 0, 0, 2, 0, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 1, 1, 0, 'a', 'b'}));
   EXPECT_EQ(encode({kPluginChannel, 0x01020304, Message::kResponse, 0, ""}),
@@ -38,13 +38,13 @@ TEST(Frames, AreWrittenByteForByteAsNriHasThem) {
 }
 
 // NRI's end reads through 4 KiB: a longer first chunk ends its connection with ENOMEM.
-TEST(Frames, BeginALongMessageWithAChunkThatTheOtherEndsBufferHolds) {
+TEST(Frames, BeginALongMessageWithASmallChunk) {
   const Message message{kPluginChannel, 3, Message::kResponse, 0, std::string(9000, 'x')};
   const std::string whole = bare(message);
   EXPECT_EQ(encode(message), chunk(1, whole.substr(0, 4096)) + chunk(1, whole.substr(4096)));
 }
 
-TEST(Frames, AreReadHoweverTheyAreCutUp) {
+TEST(Frames, AreReadFromAnyPieces) {
   const Message first{kPluginChannel, 3, Message::kRequest, 0, std::string(5000, 'a')};
   const Message second{kRuntimeChannel, 1, Message::kResponse, 7, ""};
   const std::string all = encode(first) + encode(second);
@@ -64,7 +64,7 @@ TEST(Frames, AreReadHoweverTheyAreCutUp) {
   }
 }
 
-TEST(Frames, OfOneChannelMayStandBetweenThePartsOfTheOthersMessage) {
+TEST(Frames, OfTwoChannelsMayBeInterleaved) {
   const Message slow{kPluginChannel, 5, Message::kRequest, 0, "slow"};
   const Message quick{kRuntimeChannel, 1, Message::kResponse, 0, "quick"};
   FrameReader reader;
@@ -78,7 +78,7 @@ TEST(Frames, OfOneChannelMayStandBetweenThePartsOfTheOthersMessage) {
   EXPECT_EQ(messages->at(2).payload, "slow");
 }
 
-TEST(Frames, OfChannelsThatNobodyKnowsAreSkipped) {
+TEST(Frames, OfUnknownChannelsAreSkipped) {
   FrameReader reader;
   const auto messages = reader.take(chunk(9, "whatever") + encode({kPluginChannel, 1, Message::kRequest, 0, "here"}));
   ASSERT_TRUE(messages.ok());
@@ -88,13 +88,14 @@ TEST(Frames, OfChannelsThatNobodyKnowsAreSkipped) {
 
 TEST(Frames, WithTheLongestMessageAreRead) {
   FrameReader reader;
-  const auto messages = reader.take(encode({kPluginChannel, 1, Message::kRequest, 0, std::string(kMostPayload, 'x')}));
+  const auto messages =
+      reader.take(encode({kPluginChannel, 1, Message::kRequest, 0, std::string(kMaxPayloadBytes, 'x')}));
   ASSERT_TRUE(messages.ok());
   ASSERT_EQ(messages->size(), 1U);
-  EXPECT_EQ(messages->front().payload.size(), kMostPayload);
+  EXPECT_EQ(messages->front().payload.size(), kMaxPayloadBytes);
 }
 
-TEST(Frames, WithALengthThatNoEngineSendsAreRefusedBeforeAnythingIsKept) {
+TEST(Frames, WithAnInvalidLengthAreRefusedAtOnce) {
   FrameReader chunks;
   const auto huge_chunk = chunks.take(bytes({0, 0, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF}));
   ASSERT_FALSE(huge_chunk.ok());

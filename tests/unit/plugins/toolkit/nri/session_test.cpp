@@ -36,7 +36,7 @@ TEST(NriSession, RegistersUnderItsNameAndIndex) {
   EXPECT_EQ(plugin.plugin_idx() + "-" + plugin.plugin_name(), "10-slipway");
 }
 
-TEST(NriSession, WantsToBeAskedAboutNewContainersAndNothingElse) {
+TEST(NriSession, SubscribesOnlyToNewContainers) {
   Session session(nothing);
   const auto response = answer_to(session, configure(1, "containerd", "v2.1.4"));
   EXPECT_EQ(response.status().code(), 0);
@@ -44,7 +44,7 @@ TEST(NriSession, WantsToBeAskedAboutNewContainersAndNothingElse) {
   EXPECT_EQ(session.engine(), "containerd v2.1.4");
 }
 
-TEST(NriSession, ServesOnceTheLastPartOfTheContainersHasCome) {
+TEST(NriSession, ServesAfterTheLastListOfContainers) {
   Session session(nothing);
   ASSERT_TRUE(session.take(registered()).ok());
   (void)answer_to(session, configure(1, "cri-o", "1.31"));
@@ -57,7 +57,7 @@ TEST(NriSession, ServesOnceTheLastPartOfTheContainersHasCome) {
   EXPECT_TRUE(session.serving());
 }
 
-TEST(NriSession, HandsOverWhatAContainerGets) {
+TEST(NriSession, ReturnsTheDevicesOfAContainer) {
   Session session([](const wire::CreateContainerRequest& request) -> Result<wire::ContainerAdjustment> {
     wire::ContainerAdjustment adjustment;
     auto* const variable = adjustment.add_env();
@@ -71,12 +71,12 @@ TEST(NriSession, HandsOverWhatAContainerGets) {
   EXPECT_EQ(adjustment_in(response).env(0).value(), "cuda");
 }
 
-TEST(NriSession, LeavesAContainerThatGetsNothingAlone) {
+TEST(NriSession, LeavesAContainerWithoutDevicesAlone) {
   Session session(nothing);
   EXPECT_EQ(answer_to(session, create(7, container_with({}))).payload(), "");
 }
 
-TEST(NriSession, SaysWhyAContainerIsNotMadeInWordsThatTheEngineTakes) {
+TEST(NriSession, ReturnsTheReasonForARefusal) {
   Session session([](const wire::CreateContainerRequest&) -> Result<wire::ContainerAdjustment> {
     return Error{ErrorCode::not_found, "no device \xff\n", "/etc/cdi", "make one", {}};
   });
@@ -92,7 +92,7 @@ TEST(NriSession, CutsAReasonThatIsTooLongForAMessage) {
   EXPECT_EQ(answer_to(session, create(7, container_with({}))).status().message().size(), 4000U);
 }
 
-TEST(NriSession, TakesEventsThatNobodyAskedFor) {
+TEST(NriSession, AcceptsUnrequestedEvents) {
   Session session(nothing);
   for (const char* event : {"StateChange", "RunPodSandbox", "StopContainer", "Shutdown"})
     EXPECT_EQ(answer_to(session, question(9, event, "")).status().code(), 0) << event;
@@ -104,7 +104,7 @@ TEST(NriSession, RefusesMethodsAndServicesThatItDoesNotHave) {
   EXPECT_EQ(answer_to(session, question(9, "Configure", "", "another.Service")).status().code(), 12);
 }
 
-TEST(NriSession, GoesOnAfterAContainerThatCannotBeRead) {
+TEST(NriSession, ContinuesAfterAContainerThatCannotBeRead) {
   Session session(nothing);
   EXPECT_EQ(answer_to(session, question(9, "CreateContainer", "\xff\xff\xff")).status().code(), 3);
   EXPECT_EQ(answer_to(session, create(11, container_with({}))).status().code(), 0);
@@ -118,7 +118,7 @@ TEST(NriSession, EndsWhenTheEngineRefusesThePlugin) {
   EXPECT_THAT(answers.error().what, HasSubstr("invalid index"));
 }
 
-TEST(NriSession, EndsOnWhatNoEngineSays) {
+TEST(NriSession, EndsAfterInvalidMessages) {
   const std::string no_request = encode({kPluginChannel, 1, Message::kRequest, 0, "\xff\xff"});
   const std::string no_question = encode({kPluginChannel, 1, Message::kResponse, 0, ""});
   const std::string data = encode({kPluginChannel, 1, 3, 0, ""});

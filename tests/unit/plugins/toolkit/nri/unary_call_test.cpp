@@ -62,7 +62,7 @@ TEST(UnaryCall, GivesTheAnswersMessage) {
   EXPECT_EQ(answer_to(grpc_head() + data_frames(grpc_message(large)) + grpc_end(kWell)).value_or("none"), large);
 }
 
-TEST(UnaryCall, NamesTheErrorThatComesForAnAnswer) {
+TEST(UnaryCall, NamesTheReturnedError) {
   EXPECT_EQ(problem_of(grpc_head() + grpc_end({{"grpc-status", "12"}, {"grpc-message", "unknown service"}})),
             "it answers with error 12: unknown service");
   EXPECT_EQ(problem_of(frame(kSettings, 0, 0, {}) + grpc_end({{":status", "200"}, {"grpc-status", "7"}})),
@@ -71,10 +71,10 @@ TEST(UnaryCall, NamesTheErrorThatComesForAnAnswer) {
             "it ends the call without a status");
 }
 
-TEST(UnaryCall, TakesNothingThatIsNoSingleMessageOfItsSize) {
+TEST(UnaryCall, RefusesInvalidMessages) {
   for (const std::string& body : {grpc_message("pods", true), grpc_message("pods") + "more", std::string("\0\0", 2),
                                   grpc_message("pods") + grpc_message("pods"), std::string()})
-    EXPECT_EQ(problem_of(grpc_head() + data_frames(body) + grpc_end(kWell)), "the answer is no single message");
+    EXPECT_EQ(problem_of(grpc_head() + data_frames(body) + grpc_end(kWell)), "the answer is not a single message");
 }
 
 TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
@@ -88,8 +88,8 @@ TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
             1000U);
 }
 
-TEST(UnaryCall, GivesUpOnWhatIsNoGrpcAndOnSilence) {
-  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "what answers speaks no gRPC");
+TEST(UnaryCall, GivesUpOnInvalidOrMissingAnswers) {
+  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "what answers does not speak gRPC");
   EXPECT_THAT(problem_of(grpc_head()), HasSubstr("the connection ended before the answer"));
   EXPECT_THAT(problem_of(""), HasSubstr("the connection ended before the answer"));
   int ends[2];
@@ -101,7 +101,7 @@ TEST(UnaryCall, GivesUpOnWhatIsNoGrpcAndOnSilence) {
   EXPECT_EQ(silent.error().code, ErrorCode::timed_out);
 }
 
-TEST(PodResources, AreUuidsOfTheContainersOwnEachOnce) {
+TEST(PodResources, AreUniqueUuidsOfTheContainer) {
   const auto field = [](int number, const std::string& content) {
     return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(content.size()) + content;
   };

@@ -81,12 +81,13 @@ TEST(ConfigureArguments, HaveNvidiaCtksDefaultsAndOtherNames) {
   EXPECT_EQ(others->settings.runtime_path, "/usr/bin/nvidia-container-runtime");
 }
 
-TEST(ConfigureArguments, SayWhatIsWrongWithThem) {
+TEST(ConfigureArguments, NameTheirErrors) {
   EXPECT_THAT(complaint({"--runtim", "crio"}), HasSubstr("did you mean --runtime?"));
   EXPECT_THAT(complaint({"--runtime", "podman"}), HasSubstr("containerd, crio or docker"));
   EXPECT_THAT(complaint({"--runtime"}), HasSubstr("needs a value"));
   EXPECT_THAT(complaint({"--dry-run=maybe"}), HasSubstr("true or false"));
-  EXPECT_THAT(complaint({"--runtime=docker", "--drop-in-config=/a"}), HasSubstr("Docker knows no files"));
+  EXPECT_THAT(complaint({"--runtime=docker", "--drop-in-config=/a"}),
+              HasSubstr("Docker does not support --drop-in-config"));
   EXPECT_THAT(complaint({"--runtime=crio", "--drop-in-config=a"}), HasSubstr("absolute"));
   EXPECT_THAT(complaint({"--runtime=containerd", "--drop-in-config=/d/x.txt"}), HasSubstr("would not read '/d/x.txt'"));
   EXPECT_THAT(complaint({"--nvidia-runtime-name", "A B"}), HasSubstr("'A B' is not a name of a runtime"));
@@ -98,7 +99,7 @@ TEST(ConfigureArguments, SayWhatIsWrongWithThem) {
   EXPECT_THAT(complaint({"--nvidia-runtime-name="}), HasSubstr("empty"));
 }
 
-TEST(Configure, SaysWhichKeysChangeAndThenNone) {
+TEST(Configure, ReportsChangedKeys) {
   FakeHost host = machine();
   host.file(kContainerd, kRuncV2);
   const auto first = changes(host, {"--runtime=containerd", "--cdi.enabled"});
@@ -125,7 +126,7 @@ TEST(Configure, WritesTheDropInBeforeTheFileThatImportsIt) {
 }
 
 // nvidia-ctk rewrites a drop-in completely, also one of another program.
-TEST(Configure, KeepsTheOtherKeysOfADropInThatIsSomebodyElses) {
+TEST(Configure, KeepsTheOtherKeysOfAForeignDropIn) {
   FakeHost host = machine();
   host.file("/etc/crio/crio.conf", "");
   host.file("/etc/crio/crio.conf.d/10-own.conf", "# mine\n[crio.runtime]\nlog_level = \"debug\"\n");
@@ -135,7 +136,7 @@ TEST(Configure, KeepsTheOtherKeysOfADropInThatIsSomebodyElses) {
   EXPECT_THAT(found->front().content, HasSubstr("runtime_path = \"/usr/bin/slipway-runtime\""));
 }
 
-TEST(Configure, GivesDockerARuntimeAndCdiOnlyWhenAsked) {
+TEST(Configure, GivesDockerARuntimeAndCdiOnRequest) {
   FakeHost host = machine();
   host.file("/etc/docker/daemon.json", "{\n  \"log-level\": \"warn\"\n}\n");
   const auto plain = changes(host, {});

@@ -11,7 +11,7 @@ HostVersions host_with(const std::string& driver, const std::string& cuda = "") 
   return {.driver = parse_version(driver), .cuda = parse_version(cuda)};
 }
 
-TEST(CudaCompat, IsBetterWhereItsNoteNamesTheHostsDriverAndItIsNewer) {
+TEST(CudaCompat, IsPreferredWhenItsNoteNamesTheHostsDriver) {
   const Version compat = parse_version("550.54.15");
   EXPECT_TRUE(is_better_cuda(host_with("535.261.03"), compat, R"({"Driver": [535, 545]})"));
   EXPECT_TRUE(is_better_cuda(host_with("535.261.03"), compat, R"({"Driver": ["535"]})"));
@@ -23,7 +23,7 @@ TEST(CudaCompat, IsBetterWhereItsNoteNamesTheHostsDriverAndItIsNewer) {
 }
 
 // Earlier a copy of a deeply nested value overflowed the stack of the hook, which is root.
-TEST(CudaCompat, HasANoteThatNestsWithoutEndRead) {
+TEST(CudaCompat, ReadsADeeplyNestedNote) {
   constexpr int kDeep = 400'000;
   const std::string nested = std::string(kDeep, '[') + std::string(kDeep, ']');
   for (const char* name : {"Driver", "CUDA Version"}) {

@@ -79,7 +79,7 @@ std::string jailed(
 }
 
 // Earlier an image's files made their reader take 1.4 GB, before the limit of address space was set.
-TEST(Jail, EndsWhatTakesMoreMemoryThanItMayHave) {
+TEST(Jail, EndsAProcessThatExceedsItsMemory) {
   if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
   EXPECT_EQ(jailed(16), "went well");
   EXPECT_THAT(jailed(400), ::testing::HasSubstr("ldconfig ran out of memory, of which it may use 256 MiB"));
@@ -87,7 +87,7 @@ TEST(Jail, EndsWhatTakesMoreMemoryThanItMayHave) {
 }
 
 // On a host whose groups accept no process, containers still start, and the limit applies.
-TEST(Jail, LooksAtWhatNoGroupTakes) {
+TEST(Jail, ChecksProcessesOutsideOfGroups) {
   if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "what the sanitizer keeps of the test program counts";

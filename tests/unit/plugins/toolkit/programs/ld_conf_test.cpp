@@ -13,7 +13,7 @@ namespace {
 using test::TempRoot;
 using ::testing::ElementsAre;
 
-TEST(LinkerConfiguration, IsReadWithWhatItIncludes) {
+TEST(LinkerConfiguration, IsReadWithItsIncludes) {
   const TempRoot root;
   root.put("/etc/ld.so.conf",
            "/opt/first\ninclude /etc/ld.so.conf.d/*.conf\n"
@@ -23,7 +23,7 @@ TEST(LinkerConfiguration, IsReadWithWhatItIncludes) {
   EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first", "/opt/second", "/opt/a", "/opt/b"));
 }
 
-TEST(LinkerConfiguration, ThatIsNoFileIsNotEvenOpened) {
+TEST(LinkerConfiguration, ThatIsNotAFileIsNotOpened) {
   const TempRoot root;
   root.put("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
   root.put("/etc/ld.so.conf.d/b.conf", "/opt/b\n");
@@ -36,7 +36,7 @@ TEST(LinkerConfiguration, ThatIsNoFileIsNotEvenOpened) {
 }
 
 // Earlier an image of a few files made the hook take 1.4 GB.
-TEST(LinkerConfiguration, WithoutEndIsNotReadToItsEnd) {
+TEST(LinkerConfiguration, ThatIsEndlessIsReadUpToALimit) {
   const TempRoot root;
   std::string includes;
   std::string folders;

@@ -54,14 +54,14 @@ TEST(Request, OfMoreDevicesThanANodeCanHaveIsRefusedAndAnyNumberOfRepetitionsIsO
   EXPECT_THAT(request.error().what, HasSubstr("more than 4096 devices"));
 }
 
-TEST(Request, AllOutranksNamesAndVoidOutranksAll) {
+TEST(Request, AllOverridesNamesAndVoidOverridesAll) {
   EXPECT_THAT(devices_of("0,all,1"), ElementsAre("nvidia.com/gpu=all"));
   EXPECT_THAT(devices_of("all,void"), IsEmpty());
   EXPECT_THAT(devices_of(""), IsEmpty());
   EXPECT_TRUE(request_of(bundle_with({})).empty());
 }
 
-TEST(Request, NoneIsTheDriverAlone) {
+TEST(Request, NoneIsOnlyTheDriver) {
   const Request request = request_of(bundle_with({"NVIDIA_VISIBLE_DEVICES=none"}));
   EXPECT_TRUE(request.driver_only);
   EXPECT_THAT(request.devices, IsEmpty());
@@ -73,7 +73,7 @@ TEST(Request, OfAnImageBeforeCuda9IsAll) {
   EXPECT_TRUE(request_of(bundle_with({"CUDA_VERSION=8.0", "NVIDIA_VISIBLE_DEVICES="})).empty());
 }
 
-TEST(Request, OfAnUnprivilegedContainersEnvironmentIsLeftOutWhenSoTold) {
+TEST(Request, OfAnUnprivilegedContainersEnvironmentCanBeDisabled) {
   Config config;
   config.accept_env_when_unprivileged = false;
   Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=all"});
@@ -94,7 +94,7 @@ Json mounted(const std::vector<std::string>& names, const std::string& source = 
   return bundle;
 }
 
-TEST(Request, OfMountsCountsBeforeTheEnvironmentWhenAccepted) {
+TEST(Request, OfMountsOverridesTheEnvironmentWhenAccepted) {
   Config config;
   const Json bundle = mounted({"GPU-a", "cdi/nvidia.com/gpu/1", "cdi/nvidia.com/gds=all"});
   EXPECT_THAT(request_of(bundle, config).devices, ElementsAre("nvidia.com/gpu=7"));
@@ -105,7 +105,7 @@ TEST(Request, OfMountsCountsBeforeTheEnvironmentWhenAccepted) {
   EXPECT_THAT(request_of(mounted({"../GPU-a"}), config).devices, ElementsAre("nvidia.com/gpu=7"));
 }
 
-TEST(Request, NamesAMountThatIsNoDevice) {
+TEST(Request, NamesAMountThatIsNotADevice) {
   Config config;
   config.accept_mounts = true;
   const Request request = request_of(mounted({"cdi/nonsense", "0"}), config);
@@ -114,7 +114,7 @@ TEST(Request, NamesAMountThatIsNoDevice) {
   EXPECT_THAT(request.warnings.front(), HasSubstr("cdi/nonsense"));
 }
 
-TEST(Request, OfAnAnnotationCountsBeforeAllOthers) {
+TEST(Request, OfAnAnnotationOverridesAllOthers) {
   Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=7"});
   bundle["annotations"] = {{"cdi.k8s.io/plugin_a", "nvidia.com/gpu=1,nvidia.com/gpu=2"},
                            {"other/x", "nvidia.com/gpu=3"}};
@@ -146,7 +146,7 @@ Result<Request> read(const Json& bundle, const Config& config) {
   return read_request(bundle, config, "config.json", {.pod_namespace = pod_namespace_of(bundle)});
 }
 
-TEST(RequestPolicy, GivesManagementDevicesOnlyToWhomARuleNames) {
+TEST(RequestPolicy, GivesManagementDevicesOnlyByARule) {
   Json by_variable = in_namespace(bundle_with({"NVIDIA_VISIBLE_DEVICES=management.nvidia.com/gpu=all"}), "team-a");
   by_variable["process"]["capabilities"]["bounding"] = {"CAP_SYS_ADMIN"};
   Json by_annotation = in_namespace(bundle_with({}), "team-a");
@@ -156,7 +156,7 @@ TEST(RequestPolicy, GivesManagementDevicesOnlyToWhomARuleNames) {
   ASSERT_TRUE(left_out);
   EXPECT_TRUE(left_out->empty()) << "not even for a privileged one";
   ASSERT_EQ(left_out->warnings.size(), 1U);
-  EXPECT_THAT(left_out->warnings.front(), HasSubstr("given only to whom a rule names"));
+  EXPECT_THAT(left_out->warnings.front(), HasSubstr("given only to containers that a rule names"));
   const auto denied = read(by_annotation, config);
   ASSERT_FALSE(denied);
   EXPECT_EQ(denied.error().code, ErrorCode::denied);
@@ -171,7 +171,7 @@ TEST(RequestPolicy, GivesManagementDevicesOnlyToWhomARuleNames) {
   }
 }
 
-TEST(RequestPolicy, OfAnnotationsIsThatOfVariables) {
+TEST(RequestPolicy, IsTheSameForAnnotationsAndVariables) {
   Json attack = bundle_with({});
   attack["annotations"]["cdi.k8s.io/x"] = "nvidia.com/gpu=all";
   Config config;
@@ -185,7 +185,7 @@ TEST(RequestPolicy, OfAnnotationsIsThatOfVariables) {
   EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=all"));
 }
 
-TEST(RequestPolicy, IsThatOfAllVariables) {
+TEST(RequestPolicy, AppliesToAllVariables) {
   Json attack = mounted({"0"});
   attack["process"]["env"] = {"NVIDIA_NVSWITCH=enabled", "NVIDIA_MOFED=enabled", "NVIDIA_IMEX_CHANNELS=7"};
   Config config;
@@ -210,7 +210,7 @@ TEST(RequestPolicy, LeavesDevicesOfOtherVendorsToRules) {
 
 // podman copies an image's annotations, and writes its own io.container.manager only where the image has none. An image
 // cannot choose the cgroup that the engine puts the container into.
-TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
+TEST(RequestPolicy, TakesNoPodsNamespaceFromAForeignAnnotation) {
   const Json pods = in_namespace(bundle_with({}), "team-a");
   for (const char* cgroup : {"kubepods-besteffort-pod1.slice:cri-containerd:8f2a", "/kubepods/burstable/pod1/8f2a",
                              "/nodes/kubepods/pod1/8f2a", "kubepods-pod1.slice:crio:8f2a", "/kubepods/pod1/crio-8f2a"})
@@ -233,7 +233,7 @@ TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
 }
 
 // CRI-O writes kubelet's annotations into every bundle, and injects the devices that they name by itself.
-TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThereFor) {
+TEST(RequestPolicy, StartsContainersWhoseAnnotationIsForTheEngine) {
   Json bundle = bundle_with({});
   bundle["annotations"] = {{"cdi.k8s.io/vendor-plugin_1", "vendor.com/nic=0"},
                            {"cdi.k8s.io/x", "k8s.device-plugin.nvidia.com/gpu=GPU-1"}};
@@ -248,7 +248,7 @@ TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThe
 
 // Earlier a pod's author could make each new container write 2 MB to the journal, and a rule that an administrator
 // might paste.
-TEST(RequestPolicy, EchoesLittleOfWhatAContainersAuthorWroteAndNoPatterns) {
+TEST(RequestPolicy, QuotesLittleOfTheContainersTextAndNoPatterns) {
   const std::string name(100'000, 'x');
   Config config;
   config.accept_mounts = true;
@@ -287,12 +287,13 @@ TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
   const std::pair<std::string, const char*> wrong[] = {
       {"requests = 3", "not a list of at most 64 rules"},
       {"requests = [" + many + "]", "not a list of at most 64 rules"},
-      {"request = []", "slipway is not a table with `requests` alone"},
+      {"request = []", "slipway is not a table with only `requests`"},
       {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is not a list"},
-      {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])", "rule 1: '*/gpu=all' is none of the devices"},
+      {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])",
+       "rule 1: '*/gpu=all' is not one of the devices"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/*=all"]}])", "'nvidia.com/*=all'"},
       {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/gpu"]}])", "'nvidia.com/gpu'"},
-      {R"(requests = [{namespaces = ["a*"], devices = ["nvidia.com/gpu=1"]}])", "'a*' is none of the namespaces"},
+      {R"(requests = [{namespaces = ["a*"], devices = ["nvidia.com/gpu=1"]}])", "'a*' is not one of the namespaces"},
       {R"(requests = [{namespaces = ["a"], devices = ["v.com/c=1"], kinds = []}])", "neither namespaces nor devices"}};
   for (const auto& [line, what] : wrong) {
     const auto refused = parse_config("[slipway]\n" + line + "\n", "/c.toml");

@@ -122,7 +122,7 @@ std::string all_of(const Config& config) {
 
 // docs/nvidia-switches.md says of each of these keys that it is honoured; SwitchTable.* compares the page with the
 // code.
-TEST(ShimConfig, TakesEachKeyThatTheDocumentationCallsHonoured) {
+TEST(ShimConfig, AcceptsEachKeyThatTheDocumentationCallsHonoured) {
   std::map<std::string, std::string> values{
       {"accept-nvidia-visible-devices-envvar-when-unprivileged", "false"},
       {"nvidia-container-runtime.mode", "\"cdi\""},
@@ -151,7 +151,7 @@ TEST(ShimConfig, TakesEachKeyThatTheDocumentationCallsHonoured) {
   EXPECT_GT(honoured, 15U);
 }
 
-TEST(ShimConfig, NamesTheKeyThatIsOfAnotherType) {
+TEST(ShimConfig, NamesAKeyOfAnotherType) {
   const auto config = parse_config("[nvidia-container-runtime]\nruntimes = \"runc\"\n", "/c.toml");
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().what, HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
@@ -190,7 +190,7 @@ TEST(ShimSpecs, GiveTheCommonEditsOnceAndTheDevicesInOrder) {
       << "a spec without the device all";
 }
 
-TEST(ShimSpecs, OfALaterFolderOutrankThoseBefore) {
+TEST(ShimSpecs, OfALaterFolderOverrideEarlierOnes) {
   Specs specs;
   specs.add("/etc/cdi/a.json", spec_with(device("0")), 0);
   specs.add("/var/run/cdi/b.json", R"({"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[)" + device("0") + "]}",
@@ -211,7 +211,7 @@ TEST(ShimSpecs, KnowADeviceUnderAllItsNames) {
       << "the name 0 is another device's by a folder that counts more";
 }
 
-TEST(ShimSpecs, NameBothFilesOfADeviceThatIsThereTwice) {
+TEST(ShimSpecs, NameBothFilesOfADuplicateDevice) {
   Specs specs;
   specs.add("/etc/cdi/a.json", spec_with(device("0")), 0);
   specs.add("/etc/cdi/b.json", spec_with(device("0")), 0);
@@ -221,7 +221,7 @@ TEST(ShimSpecs, NameBothFilesOfADeviceThatIsThereTwice) {
   EXPECT_THAT(edits.error().what, HasSubstr("/etc/cdi/a.json and /etc/cdi/b.json"));
 }
 
-TEST(ShimSpecs, SayWhichDevicesThereAre) {
+TEST(ShimSpecs, ListTheExistingDevices) {
   Specs specs;
   specs.add("/etc/cdi/a.json", spec_with(device("0") + "," + device("1")), 0);
   specs.add("/etc/cdi/broken.yaml", "kind: [", 0);
@@ -233,7 +233,7 @@ TEST(ShimSpecs, SayWhichDevicesThereAre) {
   EXPECT_THAT(output, HasSubstr("left out: /etc/cdi/broken.yaml:1"));
 }
 
-TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {
+TEST(ShimSpecs, SayHowToMakeAMissingSpec) {
   const auto edits = resolved(Specs{}, {"nvidia.com/imex-channel=3"});
   ASSERT_FALSE(edits);
   EXPECT_THAT(one_line("slipway-runtime", edits.error()),
@@ -288,7 +288,7 @@ Json sample_bundle() {
              "resources":{"devices":[{"allow":false,"access":"rwm"}]},"seccomp":{"x":1}}})");
 }
 
-TEST(BundleEdit, DoesAllThatASpecSaysAndLeavesTheRest) {
+TEST(BundleEdit, AppliesTheWholeSpecAndKeepsTheRest) {
   Json bundle = sample_bundle();
   ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json"));
   Json wanted = sample_bundle();
@@ -351,7 +351,7 @@ TEST(BundleEdit, MakesTheMembersThatAreMissing) {
   EXPECT_EQ(bundle["process"]["args"], Json({"x"}));
 }
 
-TEST(BundleEdit, KeepsTheLastOfTwoWithOneNameAtItsPlace) {
+TEST(BundleEdit, KeepsTheLastOfTwoWithTheSameName) {
   nvidia::cdi::Edits edits;
   edits.env = {"B=1", "C=1", "B=2"};
   edits.mounts = {{"/a", "/x", {}, {}}, {"/b", "/y", {}, {}}, {"/c", "/x", {}, {}}};
@@ -364,7 +364,7 @@ TEST(BundleEdit, KeepsTheLastOfTwoWithOneNameAtItsPlace) {
 
 // Earlier the paths of a pod's mounts were normalised for each comparison, and every list was searched for every
 // element.
-TEST(BundleEdit, HasListsOfSomeThousandElementsAndNoMore) {
+TEST(BundleEdit, LimitsTheLengthOfLists) {
   constexpr int kMany = 9'000;
   nvidia::cdi::Edits edits = all_edits();
   for (int i = 0; i < 900; ++i) {
@@ -402,7 +402,7 @@ TEST(BundleEdit, RefusesMembersOfAnotherTypeAndABundleWithoutProcess) {
   }
 }
 
-TEST(BundleEdit, AsksTheHostOnlyForWhatTheSpecLeavesOut) {
+TEST(BundleEdit, ReadsOnlyMissingValuesFromTheHost) {
   nvidia::cdi::DeviceNode node{.path = "/dev/x", .host_path = {}, .type = "c", .major = 10, .minor = 2};
   ASSERT_TRUE(complete_node(node, no_node));
   node.type.clear();
@@ -428,7 +428,7 @@ TEST(Document, NestedWithoutEndIsRefusedBeforeItIsRead) {
   EXPECT_FALSE(parse_document("{\"a\":1", "config.json"));
 }
 
-TEST(Log, IsALineAsRuncWritesIt) {
+TEST(Log, HasTheFormOfRuncsLog) {
   EXPECT_EQ(log_line(Level::error, "a \"b\"", true, 0),
             "{\"level\":\"error\",\"msg\":\"a \\\"b\\\"\",\"time\":\"1970-01-01T00:00:00Z\"}\n");
   EXPECT_EQ(log_line(Level::warning, "a \"b\"", false, 0),

@@ -23,7 +23,7 @@ std::string unread(const FakeHost& host) {
   return lines;
 }
 
-TEST(CdiFolders, OfContainerdAreThoseOfTheLastFileThatNamesThem) {
+TEST(CdiFolders, OfContainerdComeFromTheLastFileThatNamesThem) {
   FakeHost host;
   install(host, "containerd", "containerd.io", "2.1.5");
   EXPECT_EQ(unread(host), "");
@@ -38,7 +38,7 @@ TEST(CdiFolders, OfContainerdAreThoseOfTheLastFileThatNamesThem) {
   EXPECT_EQ(unread(host), "") << "/var/run is /run";
 }
 
-TEST(CdiFolders, OfDockerAreThoseOfItsFileAndItsFlags) {
+TEST(CdiFolders, OfDockerComeFromItsFileAndFlags) {
   FakeHost host;
   install(host, "dockerd", "docker.io", "26.1.5");
   host.file("/etc/docker/daemon.json", R"({"cdi-spec-dirs": ["/etc/cdi"]})");
@@ -49,7 +49,7 @@ TEST(CdiFolders, OfDockerAreThoseOfItsFileAndItsFlags) {
   EXPECT_THAT(unread(host), HasSubstr("from /srv/a, /srv/b (/usr/lib/systemd/system/docker.service:2)"));
 }
 
-TEST(CdiFolders, OfCrioAndPodmanAreThoseOfTheirFiles) {
+TEST(CdiFolders, OfCrioAndPodmanComeFromTheirFiles) {
   FakeHost host;
   host.file("/usr/bin/crio", "x", 0755).file("/usr/bin/podman", "x", 0755);
   host.file("/etc/crio/crio.conf.d/cdi.conf", "[crio.runtime]\ncdi_spec_dirs = [\"/etc/cdi\"]\n");
@@ -59,7 +59,7 @@ TEST(CdiFolders, OfCrioAndPodmanAreThoseOfTheirFiles) {
 }
 
 // Earlier these engines were told to read one more folder, which they cannot do.
-TEST(CdiFolders, OfEnginesThatAreTooOldForCdiAreNone) {
+TEST(CdiFolders, OfEnginesWithoutCdiAreEmpty) {
   for (const auto& [program, package, old, first] : {std::tuple("containerd", "containerd", "1.6.20", "1.7.0"),
                                                      {"containerd", "containerd.io", "1.6.33", "1.7.27"},
                                                      {"dockerd", "docker.io", "20.10.24", "25.0.1"},

@@ -51,7 +51,7 @@ TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
 }
 
 // Earlier the folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
-TEST(ContainerdFiles, AddTheDropInAloneWhereItsFolderHasFilesThatAreNotRead) {
+TEST(ContainerdFiles, AddOnlyTheDropInWhereItsFolderHasUnreadFiles) {
   FakeHost host;
   containerd(host, "2.1.5");
   host.file(kConfig, "version = 3\n");
@@ -114,7 +114,7 @@ TEST(ContainerdFiles, AreReadOnceEachInALoopAndThroughPatternsOfFolders) {
 }
 
 // Earlier the drop-in was written to /d1, which no containerd since 2.0 reads.
-TEST(ContainerdFiles, OfARelativePatternAreWhereThatContainerdLooks) {
+TEST(ContainerdFiles, OfARelativePatternAreFoundAsContainerdDoes) {
   const std::pair<EngineVersion, std::string> folders[]{{{1, 6, 20}, "/d1"},         {{1, 6, 29}, kFolder + "d1"},
                                                         {{1, 7, 15}, "/d1"},         {{1, 7, 16}, kFolder + "d1"},
                                                         {{2, 0, 0}, kFolder + "d1"}, {{2, 1, 4}, kFolder + "d1"}};
@@ -142,7 +142,7 @@ TEST(ContainerdFiles, OfAPatternThatGoesUpAndDownAgainAreReadOnce) {
   expect_settled(host);
 }
 
-TEST(ContainerdFiles, HaveABoundOnTheirNumber) {
+TEST(ContainerdFiles, AreLimitedInNumber) {
   FakeHost host;
   host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/many/*.toml\"]\n");
   for (int i = 0; i < 300; ++i) host.file(kFolder + "many/" + std::to_string(i) + ".toml", "");
@@ -150,7 +150,7 @@ TEST(ContainerdFiles, HaveABoundOnTheirNumber) {
 }
 
 // containerd 2.1 merges the tables, so runc has SystemdCgroup. Earlier the handler did not get it.
-TEST(ContainerdFiles, GiveTheHandlerWhatAllOfThemTogetherSayOfTheDefaultOne) {
+TEST(ContainerdFiles, GiveTheHandlerTheMergedOptionsOfTheDefaultOne) {
   FakeHost host;
   containerd(host, "2.1.9");
   const std::string cri = "[plugins.\"io.containerd.cri.v1.runtime\"";
@@ -182,7 +182,7 @@ TEST(ContainerdFiles, AreChangedWhereALaterOneHasTheHandlerAlready) {
 }
 
 // Earlier it inherited from a handler that is not used, and the next plan was different.
-TEST(ContainerdFiles, GiveTheHandlerNothingOfATableThatALaterFileReplaces) {
+TEST(ContainerdFiles, IgnoreATableThatALaterFileReplaces) {
   for (const std::string version : {"1.6.20", "1.7.24"}) {
     FakeHost host;
     containerd(host, version);
@@ -201,7 +201,7 @@ TEST(ContainerdFiles, GiveTheHandlerNothingOfATableThatALaterFileReplaces) {
                {{"runtime_type", "io.containerd.runc.v2"}, {"options", {{"BinaryName", "/usr/bin/slipway-runtime"}}}}},
               {"runc", {{"runtime_type", "io.containerd.runc.v2"}}}}));
     EXPECT_THAT(plan->notes(),
-                Contains(HasSubstr(kConfig + "'s settings of the CRI plugin do not count: containerd " + version +
+                Contains(HasSubstr(kConfig + "'s settings of the CRI plugin are not used: containerd " + version +
                                    " takes all of them from " + kFolder + "config.d/registries.toml")));
     expect_settled(host);
     const auto findings = Runtime().diagnose(runtime_spec(), host);
@@ -239,7 +239,7 @@ TEST(ContainerdFiles, WithoutAVersionAreOfVersion3ForContainerd2) {
   EXPECT_TRUE(at_path(set_of(host, runtime_spec()), {"plugins", "cri", "containerd", "runtimes"}).is_object());
 }
 
-TEST(ContainerdFiles, WithAVersionThatIsNoNumberAreRefused) {
+TEST(ContainerdFiles, WithAnInvalidVersionAreRefused) {
   FakeHost host;
   containerd(host, "1.7.24");
   host.file(kConfig, "# ours\nversion = \"2\"\n");
@@ -273,7 +273,7 @@ TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
 }
 
 // Flatcar's unit. Earlier /etc/containerd/config.toml was created, which Flatcar's containerd never reads.
-TEST(ContainerdFiles, AreThoseOfTheUnitsEnvironment) {
+TEST(ContainerdFiles, ComeFromTheUnitsEnvironment) {
   FakeHost host;
   containerd(host, "1.7.24");
   const std::string unit = "/usr/lib/systemd/system/containerd.service";

@@ -59,7 +59,7 @@ std::string outcome(const FakeHost& host, const Spec& spec) {
 
 class CrioGolden : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(CrioGolden, WritesWhatCountsForCrio) {
+TEST_P(CrioGolden, WritesTheExpectedFiles) {
   const fs::path folder = fs::path(CRIO_GOLDEN) / GetParam();
   FakeHost host = host_of(folder / "root");
   const Spec spec = spec_of(folder);

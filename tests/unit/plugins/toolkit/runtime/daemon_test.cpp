@@ -71,7 +71,7 @@ Action config_check(FakeHost& host) {
   return plan_of(host, runtime_spec())->actions()[0];
 }
 
-TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
+TEST(RuntimeChecks, NameTheEnginesErrorsAboutItsConfiguration) {
   FakeHost host;
   const Action check = config_check(host);
   const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
@@ -80,7 +80,7 @@ TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
   EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("oom_score is not an integer"));
 }
 
-TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
+TEST(RuntimeChecks, DetectAMissingCriPlugin) {
   FakeHost host;
   const Action check = config_check(host);
   const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
@@ -88,7 +88,8 @@ TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
   const std::string runc = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"a\"\n";
   const std::string ours = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\nruntime_type = \"a\"\n";
   host.answers(dump, {0, head + ours, "", false});
-  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("default handler runc is none of its handlers"));
+  EXPECT_THAT(to_text(expect_engine(check, host).error()),
+              HasSubstr("default handler runc is not one of its handlers"));
   host.answers(dump, {0, head + runc, "", false});
   EXPECT_TRUE(check_engine(check, host).value()) << "no file of ours names a handler yet";
   host.file(kConfig, "version = 2\n" + ours);
@@ -98,7 +99,7 @@ TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
   EXPECT_TRUE(check_engine(check, host).value());
 }
 
-TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
+TEST(RuntimeChecks, LeaveAnEngineAloneThatDoesNotRun) {
   FakeHost host;
   config_check(host);
   const Action answers = plan_of(host, runtime_spec())->actions()[2];
@@ -154,10 +155,9 @@ TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
   config_check(host);
   EXPECT_THAT(planned(host), HasSubstr("custom containerd answers\nrestarts\n"));
   host.without("/run/systemd");
-  EXPECT_EQ(planned(host),
-            "custom containerd takes its configuration\nmerge " + kConfig +
-                "\nnote: containerd is not restarted (this machine does not run systemd): its change counts from its "
-                "next start, which is left to you\n");
+  EXPECT_EQ(planned(host), "custom containerd takes its configuration\nmerge " + kConfig +
+                               "\nnote: containerd is not restarted (this machine does not run systemd): the change "
+                               "takes effect at its next start, which is left to you\n");
 }
 
 // Earlier the distribution's unit was restarted instead, or no unit.
@@ -172,7 +172,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
 }
 
 // Earlier engines were reconfigured and restarted on machines where all other components had nothing to do.
-TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
+TEST(RuntimeGpus, AreRequiredForAnyChange) {
   FakeHost host;
   config_check(host);
   host.without("/sys/bus/pci");
@@ -193,8 +193,9 @@ constexpr const char* kRunsSnap = "[Service]\nExecStart=/usr/bin/snap run docker
 // Earlier, in an image, there was no message about it. On a running machine the configuration got a runtime that the
 // confined snap cannot start.
 TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
-  const auto note = ::testing::AllOf(HasSubstr("Docker is here as a snap"), HasSubstr("docker run --runtime nvidia"),
-                                     HasSubstr("/var/snap/docker/current/config/daemon.json"));
+  const auto note =
+      ::testing::AllOf(HasSubstr("Docker is installed as a snap"), HasSubstr("docker run --runtime nvidia"),
+                       HasSubstr("/var/snap/docker/current/config/daemon.json"));
   FakeHost image;
   image.file(kUnitOfSnap, kRunsSnap).file("/usr/bin/slipway-runtime", "x", 0755);
   FakeHost node;

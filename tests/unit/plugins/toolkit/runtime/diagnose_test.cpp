@@ -35,7 +35,7 @@ class RuntimeDiagnose : public ::testing::Test {
   FakeHost host_;
 };
 
-TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
+TEST_F(RuntimeDiagnose, FindsNothingWithoutAFault) {
   containerd("1.6.20");
   host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") + table("kata", "kata-runtime"));
   EXPECT_EQ(found(host_), "");
@@ -43,7 +43,7 @@ TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
 }
 
 // Earlier one unreadable configuration ended the search: the other engines and the containers were not checked.
-TEST_F(RuntimeDiagnose, GoesOnPastAnEngineWhoseConfigurationIsBroken) {
+TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   containerd("1.7.24");
   host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
   host_.file("/etc/docker/daemon.json", R"({"default-runtime": "gone"})");
@@ -78,14 +78,14 @@ TEST_F(RuntimeDiagnose, FindsAClassWhoseProgramIsGone) {
                                       "/usr/local/nvidia/toolkit/nvidia-container-runtime"));
 }
 
-TEST_F(RuntimeDiagnose, FindsADefaultClassThatNobodyDefines) {
+TEST_F(RuntimeDiagnose, FindsAnUndefinedDefaultClass) {
   containerd("1.7.24");
   host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") +
                           "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"nvidia\"\n");
   EXPECT_THAT(found(host_), HasSubstr("runtime.default: the default runtime class of containerd is nvidia"));
 }
 
-TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationCounts) {
+TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationIsUsed) {
   containerd("1.7.24");
   host_.file("/lib/systemd/system/containerd.service",
              "[Service]\nExecStart=/usr/bin/containerd --config /etc/custom.toml\n");
@@ -100,7 +100,7 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
              "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
   const std::string file = "/var/snap/docker/current/config/daemon.json";
   EXPECT_THAT(found(host_),
-              HasSubstr("runtime.docker-snap: Docker is here as a snap, and " + file + " has no runtime nvidia"));
+              HasSubstr("runtime.docker-snap: Docker is installed as a snap, and " + file + " has no runtime nvidia"));
   host_.file(file, R"({"log-level": "error"})");
   EXPECT_THAT(found(host_), HasSubstr("runtime.docker-snap"));
   host_.file("/snap/docker/2932/usr/bin/nvidia-container-runtime", "x", 0755);
@@ -119,7 +119,7 @@ TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   EXPECT_THAT(plan_of(host_, runtime_spec())->notes(), ::testing::Contains(HasSubstr(path)));
 }
 
-TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
+TEST_F(RuntimeDiagnose, FindsErrorsThatStopDocker) {
   install(host_, "dockerd", "docker.io", "20.10.24");
   host_.file(
       "/etc/docker/daemon.json",

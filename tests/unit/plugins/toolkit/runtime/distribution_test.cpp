@@ -86,7 +86,7 @@ TEST(RuntimeK3s, ExtendsTheBaseTemplateOfOlderOnes) {
   EXPECT_FALSE(at_path(behind, cri_plugin(2)).contains("enable_cdi")) << "the base has that table already";
 }
 
-TEST(RuntimeK3s, LeavesTheHandlerToK3sThatItAddsItself) {
+TEST(RuntimeK3s, KeepsTheHandlerThatK3sAdds) {
   FakeHost host;
   run_containerd(host, "/var/lib/rancher/k3s/data/current/bin/containerd", "v1.7.11-k3s2");
   host.file(kK3s + "/config.toml", made(2, ""));
@@ -97,7 +97,7 @@ TEST(RuntimeK3s, LeavesTheHandlerToK3sThatItAddsItself) {
   EXPECT_THAT(plan->notes().front(), HasSubstr("K3s adds the handler nvidia itself"));
 }
 
-TEST(RuntimeK3s, LeavesATemplateOfTheUsersAlone) {
+TEST(RuntimeK3s, KeepsATemplateOfTheUser) {
   FakeHost host;
   run_containerd(host, "/var/lib/rancher/k3s/data/current/bin/containerd", "v1.7.11-k3s2");
   host.file(kK3s + "/config.toml", made(2, ""));

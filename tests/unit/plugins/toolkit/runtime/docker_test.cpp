@@ -58,7 +58,7 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
 
 // dockerd 20.10 looks up its file's default runtime only in that file. Earlier it did not start. Found by random
 // layouts: seed 3 of Docker 20.
-TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagWhereTheFileMakesItTheDefaultOne) {
+TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagThatIsTheFilesDefault) {
   for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {
     install(host_, "dockerd", "docker.io", version);
     host_.file("/usr/bin/slipway-runtime", "x", 0755);
@@ -80,7 +80,7 @@ TEST_F(RuntimeDockerFile, KnowsTheFlagsOfTheUnitsEnvironmentFiles) {
   EXPECT_THAT(planned({{"set_as_default", true}}), HasSubstr("--default-runtime=custom"));
 }
 
-TEST_F(RuntimeDockerFile, LeavesCdiToTheFlagThatSwitchesItOn) {
+TEST_F(RuntimeDockerFile, KeepsTheFlagThatEnablesCdi) {
   flags("--feature cdi=true");
   EXPECT_FALSE(set_of(host_, runtime_spec()).contains("features"));
   flags("--feature containerd-snapshotter=false");
@@ -109,7 +109,7 @@ TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
 }
 
 // Earlier the number ended the plugin with an internal error, and the lists ended the program by a signal.
-TEST_F(RuntimeDockerFile, ThatNobodyCouldReadIsRefusedWithThePlace) {
+TEST_F(RuntimeDockerFile, ThatIsInvalidIsRefusedWithThePlace) {
   host_.file(kDaemonJson, "{\n \"x\": 1e400}");
   EXPECT_THAT(planned(), HasSubstr(kDaemonJson + ":2:"));
   EXPECT_THAT(planned(), HasSubstr("number overflow parsing '1e400'"));

@@ -54,7 +54,7 @@ TEST(LowLevelRuntime, IsNeverNvidiasRuntime) {
   }
 }
 
-TEST(LowLevelRuntime, IsThatOfTheHandlerRuncWhereTheDefaultOneIsForGpus) {
+TEST(LowLevelRuntime, IsTheHandlerRuncIfTheDefaultIsForGpus) {
   FakeHost host = with_runtime();
   containerd_of_operator(host, "/usr/bin/nvidia-container-runtime",
                          kHandlers + ".runtimes.runc.options]\nBinaryName = \"/opt/bin/runc\"\n");
@@ -133,7 +133,7 @@ TEST(LowLevelRuntime, IsCriosHandlerByItsNameWhereItHasNoPath) {
 }
 
 // Earlier slipway-runtime refused each container of its handler, without an earlier warning.
-TEST(LowLevelRuntime, SettingsThatAreNoTomlAreAnErrorOfPlanVerifyAndDoctor) {
+TEST(LowLevelRuntime, WithInvalidTomlIsAnErrorOfPlanVerifyAndDoctor) {
   FakeHost host = with_runtime();
   install(host, "containerd", "containerd", "1.7.24");
   host.file(kSettingsFile, "disable-require = false\ndisable-require = false\n");

@@ -54,7 +54,7 @@ TEST(RuntimeNri, ChangesNothingOfAnEngineThatListens) {
   EXPECT_EQ(told(host, nri_spec()), "");
 }
 
-TEST(RuntimeNri, IsRefusedWhereTheRunningEngineHasItOffWithTheWayToSwitchItOn) {
+TEST(RuntimeNri, IsRefusedWhereTheEngineHasItDisabled) {
   const FakeHost host = machine("2.1.4");
   const Fd listening = listen_at(host, kEngineSocket);
   const std::string text = told(host, nri_spec());
@@ -74,7 +74,7 @@ TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
 }
 
 // A socket that a killed engine left behind is treated like any other file.
-TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
+TEST(RuntimeNri, TakesASocketForNriOnlyWhereAProcessListens) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
   host.file("/proc/1/net/unix",
@@ -82,7 +82,7 @@ TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
   EXPECT_THAT(told(host, nri_spec()), HasSubstr("does not listen"));
 }
 
-TEST(RuntimeNri, IsNotedWhereNothingRunsThatCouldBeAsked) {
+TEST(RuntimeNri, IsNotedForAnEngineThatDoesNotRun) {
   FakeHost image;
   install(image, "containerd", "containerd", "2.1.4-1");
   EXPECT_THAT(told(image, nri_spec()), HasSubstr("containerd is not asked in an image"));
@@ -112,7 +112,7 @@ TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
 }
 
 // K3s' own template and a broken configuration do not matter in this mode.
-TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
+TEST(RuntimeNri, NeedsNoConfigurationFile) {
   FakeHost host = machine("2.1.4", true);
   host.file(kConfig, "this is not TOML");
   const Fd listening = listen_at(host, kEngineSocket);
@@ -120,7 +120,7 @@ TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
   EXPECT_THAT(told(host, runtime_spec()), HasSubstr(kConfig));
 }
 
-TEST(RuntimeNri, IsForEnginesThatHaveIt) {
+TEST(RuntimeNri, IsOnlyForEnginesThatSupportIt) {
   FakeHost host;
   host.file("/usr/bin/dockerd", "x", 0755).file("/usr/bin/podman", "x", 0755);
   EXPECT_THAT(told(host, nri_spec({{"engines", {"docker"}}})), HasSubstr("docker has no NRI"));
@@ -153,7 +153,7 @@ std::string verified(const FakeHost& host) {
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }
 
-TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
+TEST(RuntimeNri, IsVerifiedByTheRunningService) {
   const FakeHost host = machine("2.1.4", true);
   const Fd engine = listen_at(host, kEngineSocket);
   EXPECT_THAT(verified(host), HasSubstr("does not run"));
@@ -202,7 +202,7 @@ std::string kubelet_of(const FakeHost& host) {
 }
 
 // Earlier a wrong kubelet_root was noticed only by pods that started without their GPUs.
-TEST(RuntimeNri, IsVerifiedByWhetherKubeletIsWhereItIsAsked) {
+TEST(RuntimeNri, IsVerifiedByKubeletsSocket) {
   const std::string socket = "/pod-resources/kubelet.sock";
   FakeHost host = machine("2.1.4", true);
   EXPECT_THAT(kubelet_of(host), HasSubstr("not-exercised: no kubelet runs"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `on_drift: replace`, for files that another program generates anew.
+// `on_drift: replace`, for files that another program generates again.
 #include <cstdio>
 #include <fstream>
 
@@ -17,7 +17,7 @@ using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(RuntimeDrift, IsKeptUnlessTheSpecHasItReplaced) {
+TEST(RuntimeDrift, IsKeptUnlessTheSpecReplacesIt) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   const auto kept = plan_of(host, runtime_spec());
@@ -32,7 +32,7 @@ TEST(RuntimeDrift, IsKeptUnlessTheSpecHasItReplaced) {
 }
 
 // On EKS nodeadm writes the file at each boot, after slipway-boot.service.
-TEST(RuntimeDrift, IsMendedByAUnitThatWaitsForChangesOfTheFiles) {
+TEST(RuntimeDrift, IsRepairedByAUnitThatWatchesTheFiles) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   const auto plan = plan_of(host, runtime_spec({{"on_drift", "replace"}}));
@@ -66,7 +66,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
 }
 
 // Earlier a program that writes the file whenever the engine restarts had it restart every few seconds, without end.
-TEST(RuntimeDrift, IsMendedLessAndLessOftenWhereTheFileIsWrittenAgainAndAgain) {
+TEST(RuntimeDrift, IsRepairedLessOftenWhenTheFileKeepsChanging) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   const auto plan = plan_of(host, runtime_spec({{"on_drift", "replace"}}));

@@ -23,7 +23,7 @@ FakeHost with_containerd(const std::string& version, const std::string& config =
   return host;
 }
 
-TEST(RuntimeOutputs, HaveCdiOnFromContainerd17On) {
+TEST(RuntimeOutputs, EnableCdiForContainerd17AndLater) {
   EXPECT_EQ(outputs_of(with_containerd("1.7.24"))["cdi"], true);
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"))["cdi"], true);
   const auto with_runtime = [](const std::string& version) {
@@ -45,7 +45,7 @@ TEST(RuntimeOutputs, HaveNoHandlerWhereNoProgramActsOnVariables) {
   EXPECT_EQ(outputs_of(host, {{"set_as_default", true}})["handler"], "default");
 }
 
-TEST(RuntimeOutputs, KnowADefaultHandlerThatSomebodyMade) {
+TEST(RuntimeOutputs, KnowADefaultHandlerOfTheUsers) {
   const FakeHost host = with_containerd("1.7.24",
                                         "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\n"
                                         "default_runtime_name = \"gpu\"\n"
@@ -58,7 +58,7 @@ TEST(RuntimeOutputs, OfTheNriServiceAreADefaultHandler) {
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"mode", "nri"}}), (Json{{"handler", "default"}}));
 }
 
-TEST(RuntimeOutputs, AreNoneWhereNoEngineOfAKubeletIsConfigured) {
+TEST(RuntimeOutputs, AreEmptyWithoutAConfiguredEngine) {
   EXPECT_EQ(outputs_of(with_containerd("2.1.0"), {{"engines", Json::array()}}), Json::object());
 }
 

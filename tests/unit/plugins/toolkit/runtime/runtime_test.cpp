@@ -35,7 +35,7 @@ TEST(RuntimeContainerd, InheritsTheDefaultHandlerInEachVersionOfTheConfiguration
   }
 }
 
-TEST(RuntimeContainerd, StartsAConfigurationOfTheEnginesVersionWhereThereIsNone) {
+TEST(RuntimeContainerd, CreatesAMissingConfigurationInTheEnginesVersion) {
   FakeHost host;
   install(host, "containerd", "containerd.io", "1.7.25-1");
   EXPECT_EQ(set_of(host, runtime_spec())["version"], 2);
@@ -57,7 +57,7 @@ TEST(RuntimeContainerd, ChangesTheImportedFileThatHasTheCriPlugin) {
 }
 
 // containerd 1.6 and 1.7 lose CRI when a file names a handler but not the default one, runc.
-TEST(RuntimeContainerd, NamesRuncBesideItsOwnHandlersWhereNoOtherIsNamed) {
+TEST(RuntimeContainerd, NamesRuncByDefault) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   host.file(kConfig, "version = 2\n");
@@ -84,7 +84,7 @@ TEST(RuntimeContainerd, SaysThatTheKubeletExpectsOtherGroups) {
   EXPECT_TRUE(plan_of(host, runtime_spec())->notes().empty());
 }
 
-TEST(RuntimeContainerd, PutsAFileBesideOthersWhereImportsAreJoined) {
+TEST(RuntimeContainerd, AddsAFileWhereImportsAreJoined) {
   FakeHost host;
   install(host, "containerd", "containerd", "2.1.9+ds1-5");
   host.file(kConfig, "version = 3\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n");
@@ -117,7 +117,7 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
 
 // Earlier the import was planned only while it was missing: an apply then ended as a defect of this plugin, and the
 // next one would have removed it again.
-TEST(RuntimeContainerd, GoesOnPlanningTheImportOfItsDropIn) {
+TEST(RuntimeContainerd, KeepsPlanningTheImportOfItsDropIn) {
   for (const std::string top : {"", "version = 2\n"}) {
     FakeHost host;
     install(host, "containerd", "containerd", "1.7.24");
@@ -133,7 +133,7 @@ TEST(RuntimeContainerd, GoesOnPlanningTheImportOfItsDropIn) {
   }
 }
 
-TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
+TEST(RuntimeContainerd, NeedsARuntimeProgramWithoutCdi) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.6.20~ds1-1");
   EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("1.6.20~ds1-1 does not know CDI"));
@@ -145,7 +145,7 @@ TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
   EXPECT_FALSE(at_path(set, {"plugins", "io.containerd.grpc.v1.cri"}).contains("enable_cdi"));
 }
 
-TEST(RuntimeContainerd, StartsSlipwayRuntimeWithRuncsOptionsWhereTheEngineKnowsNoCdi) {
+TEST(RuntimeContainerd, StartsSlipwayRuntimeWithRuncsOptionsWithoutCdi) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.6.20~ds1-1");
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
@@ -237,7 +237,7 @@ TEST(RuntimeDocker, SwitchesCdiOnAndKeepsOtherFeatures) {
   EXPECT_EQ(plan_of(host, runtime_spec()).error().where, "/etc/docker/daemon.json:3:3");
 }
 
-TEST(RuntimeDocker, StartsSlipwayRuntimeWhereTheEngineKnowsNoCdi) {
+TEST(RuntimeDocker, StartsSlipwayRuntimeWithoutCdi) {
   FakeHost host;
   install(host, "dockerd", "docker.io", "20.10.24+dfsg1-1");
   EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("install slipway-runtime"));
@@ -247,7 +247,7 @@ TEST(RuntimeDocker, StartsSlipwayRuntimeWhereTheEngineKnowsNoCdi) {
                   {"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/slipway-runtime"}}}}}}));
 }
 
-TEST(RuntimeDocker, HasNothingWrittenWhereCdiIsOnByItself) {
+TEST(RuntimeDocker, WritesNothingWhereCdiIsEnabledByDefault) {
   FakeHost host;
   install(host, "dockerd", "docker.io", "28.5.2+dfsg4-5");
   const auto plan = plan_of(host, runtime_spec());
@@ -283,7 +283,7 @@ TEST(RuntimePodman, NeedsAFileOnlyForARuntimeProgram) {
             (Json{{"engine", {{"runtimes", {{"nvidia", {"/usr/bin/nvidia-container-runtime"}}}}}}}));
 }
 
-TEST(RuntimeLowLevel, StaysTheProgramThatTheDefaultHandlerStarted) {
+TEST(RuntimeLowLevel, KeepsTheProgramOfTheFormerDefaultHandler) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.6.20");
   host.file("/usr/bin/slipway-runtime", "x", 0755);

@@ -16,7 +16,7 @@ Result<RuntimeSettings> read(const Json& section, const std::map<std::string, st
   });
 }
 
-TEST(RuntimeSettings, AreKeysBeforeTheSpecsVariablesBeforeTheProcesssBeforeDefaults) {
+TEST(RuntimeSettings, RankKeysBeforeVariablesBeforeDefaults) {
   const std::map<std::string, std::string> process{{"CONTAINERD_CONFIG", "/process"}};
   const Json env{{"CONTAINERD_CONFIG", "/env"}};
   EXPECT_EQ(read({{"containerd_config", "/key"}, {"env", env}}, process)->place("containerd").config, "/key");
@@ -28,7 +28,7 @@ TEST(RuntimeSettings, AreKeysBeforeTheSpecsVariablesBeforeTheProcesssBeforeDefau
   EXPECT_TRUE(defaults->cdi && defaults->restart && !defaults->set_as_default && defaults->engines.empty());
 }
 
-TEST(RuntimeSettings, TakeEveryVariableOfNvidiasInstallerThatMeansSomethingHere) {
+TEST(RuntimeSettings, AcceptEveryUsefulVariableOfNvidiasInstaller) {
   const auto settings = read(Json::object(), {{"RUNTIME", "containerd"},
                                               {"RUNTIME_CONFIG", "/c"},
                                               {"CONTAINERD_CONFIG", "/not-this"},
@@ -50,14 +50,14 @@ TEST(RuntimeSettings, TakeEveryVariableOfNvidiasInstallerThatMeansSomethingHere)
   EXPECT_EQ(settings->place("docker").config, "") << "RUNTIME_CONFIG is about containerd";
 }
 
-TEST(RuntimeSettings, NameTheVariableThatIsWrong) {
+TEST(RuntimeSettings, NameTheVariableThatIsInvalid) {
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME", "lxc"}}).error()), HasSubstr("the variable RUNTIME is 'lxc'"));
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_ENABLE_CDI", "maybe"}}).error()), HasSubstr("true or false"));
   EXPECT_THAT(to_text(read(Json::object(), {{"DOCKER_CONFIG", "daemon.json"}}).error()), HasSubstr("an absolute path"));
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_SOCKET", "/s"}}).error()), HasSubstr("which engine it is about"));
 }
 
-TEST(RuntimeSettings, OfOneEngineAreNotThoseOfAnother) {
+TEST(RuntimeSettings, DoNotApplyToAnotherEngine) {
   const auto settings = read({{"engines", {"k3s"}}}, {{"RUNTIME_SOCKET", "/run/k3s/containerd/containerd.sock"}});
   EXPECT_EQ(settings->place("containerd").socket, "/run/k3s/containerd/containerd.sock");
   EXPECT_EQ(settings->place("crio").socket, "");

@@ -43,9 +43,9 @@ TEST(RuntimeVariables, ThatForbidTouchingTheEngineNeverPlanAnEdit) {
 
 TEST(RuntimeVariables, ThatContradictTheSpecAreAnError) {
   EXPECT_THAT(plan_text(node(), {{"engines", {"containerd"}}, {"env", {{"NO_RUNTIME_CONFIG", "true"}}}}),
-              HasSubstr("NO_RUNTIME_CONFIG=true has no engine be changed, and `engines` names some"));
+              HasSubstr("NO_RUNTIME_CONFIG=true keeps slipway from changing any engine, but `engines` names some"));
   EXPECT_THAT(plan_text(node(), {{"engines", Json::array()}, {"set_as_default", true}}),
-              HasSubstr("set_as_default has no effect, since `engines: []` has no engine be changed"));
+              HasSubstr("set_as_default has no effect, since `engines: []` keeps slipway from changing any engine"));
 }
 
 TEST(RuntimeVariables, SetTheSettingsOfTheToolkit) {
@@ -78,7 +78,7 @@ TEST(RuntimeVariables, WithoutAProgramThatReadsTheSettingsAreAnErrorForKeysAndAN
               HasSubstr("note: ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS has no effect here"));
 }
 
-TEST(RuntimeVariables, OfNriAreSaidByKeys) {
+TEST(RuntimeVariables, OfNriAreReplacedByKeys) {
   EXPECT_THAT(plan_text(node(), with_env({{"ENABLE_NRI_PLUGIN", "true"}})), HasSubstr("`mode: nri`"));
   const Json both{{"mode", "nri"},
                   {"nri_socket", "/s"},
@@ -99,17 +99,17 @@ TEST(RuntimeVariables, ThatAreRefusedOrMisspeltAreNamed) {
   EXPECT_EQ(error.error().where, "spec.components.runtime.env.RUNTIME_CONFIG_OVERRIDE");
   EXPECT_THAT(plan_text(node(), with_env({{"RUNTIME_CONFIG_OVERRIDE", "{}"}})), Not(HasSubstr("OVERRIDE")));
   EXPECT_THAT(plan_text(node(), with_env({{"NO_RUNTIME_CONFG", "true"}})),
-              HasSubstr("has no such variable, and slipway does nothing with it; did you mean 'NO_RUNTIME_CONFIG'?"));
+              HasSubstr("has no such variable, so slipway ignores it; did you mean 'NO_RUNTIME_CONFIG'?"));
   EXPECT_THAT(plan_text(node(), with_env({{"TOOLKIT_PID_FILE", "/run/nvidia/toolkit/toolkit.pid"}})),
               HasSubstr("TOOLKIT_PID_FILE has no effect: "));
   EXPECT_THAT(plan_text(node(), with_env({{"NVIDIA_CONTAINER_TOOLKIT_OPT_IN_FEATURES", "allow-ldconfig"}})),
-              HasSubstr("which NVIDIA's toolkit has not"));
+              HasSubstr("which NVIDIA's toolkit does not have"));
   EXPECT_THAT(
       plan_text(node(), with_env({{"NVIDIA_CONTAINER_RUNTIME_MODES_CDI_DEFAULT_KIND", "management.nvidia.com/gpu"}})),
-      HasSubstr("devices that only rules give"));
+      HasSubstr("management devices, which only rules may allow"));
 }
 
-TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysInVain) {
+TEST(RuntimeVariables, LetThePlanReportUnusedConfigToml) {
   FakeHost host = node();
   host.file("/etc/nvidia-container-runtime/config.toml",
             "disable-require = false\ndisable-requir = true\n[nvidia-container-cli]\nldcache = \"/x\"\n"
