@@ -19,8 +19,8 @@
 #include "driver/build/inputs.hpp"
 #include "driver/build/package_folder.hpp"
 #include "driver/detect/kernel_config.hpp"
-#include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/module_build.hpp"
 
 namespace slipway::driver {

@@ -6,7 +6,7 @@
 #include <slipway/text.hpp>
 
 #include "base/digest/digest.hpp"
-#include "driver/detect/module_info.hpp"
+#include "driver/module/module_info.hpp"
 
 namespace slipway::driver {
 

@@ -4,8 +4,8 @@
 #include <slipway/text.hpp>
 
 #include "driver/detect/kernel_config.hpp"
-#include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/plan.hpp"

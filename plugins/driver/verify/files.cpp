@@ -4,7 +4,7 @@
 
 #include <slipway/text.hpp>
 
-#include "driver/detect/module_info.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/package.hpp"
 #include "driver/verify/verify.hpp"
 
