@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/modinfo/symbol_versions.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -29,7 +30,7 @@ Result<SymbolVersions> parse_records(std::string_view section) {
     const std::string_view field = section.substr(kChecksum, kRecord - kChecksum);
     const std::string_view name = field.substr(0, field.find('\0'));
     if (name.empty()) continue;
-    if (name.size() == field.size() || checksum > UINT32_MAX)
+    if (name.size() == field.size() || !is_symbol_name(name) || checksum > UINT32_MAX)
       return broken_versions("its section __versions is broken");
     versions.emplace(name, static_cast<std::uint32_t>(checksum));
   }
@@ -45,6 +46,8 @@ Result<SymbolVersions> parse_extended(std::string_view checksums, std::string_vi
     if (end == std::string_view::npos) return broken_versions("its section __version_ext_names is cut off");
     std::uint32_t checksum = 0;
     std::memcpy(&checksum, checksums.data(), kWord);
+    if (end > 0 && !is_symbol_name(names.substr(0, end)))
+      return broken_versions("its section __version_ext_names is broken");
     if (end > 0) versions.emplace(names.substr(0, end), checksum);
     names.remove_prefix(end + 1);
   }
@@ -66,6 +69,10 @@ Result<SymbolVersions> symbol_versions_of(std::string_view bytes) {
   if (records == nullptr) return SymbolVersions{};
   SLIPWAY_TRY(record_bytes, sections.content(*records, kMostVersions));
   return parse_records(record_bytes);
+}
+
+bool is_symbol_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 std::string checksum_text(std::uint32_t checksum) {

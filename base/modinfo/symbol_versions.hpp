@@ -29,6 +29,9 @@ Result<SymbolVersions> symbol_versions_of(std::string_view bytes);
 template <class Wanted>
 SymbolVersions symbol_versions_in(std::string_view symvers, const Wanted& wanted);
 
+/// True for a name of visible ASCII characters.
+bool is_symbol_name(std::string_view name);
+
 /// Returns "0xbce1a965".
 std::string checksum_text(std::uint32_t checksum);
 /// Reads checksum_text(). @return false for any other text
@@ -44,7 +47,7 @@ SymbolVersions symbol_versions_in(std::string_view symvers, const Wanted& wanted
     if (first == std::string_view::npos) continue;
     const std::string_view name = line.substr(first + 1, line.find('\t', first + 1) - first - 1);
     std::uint32_t checksum = 0;
-    if (!name.empty() && wanted(name) && read_checksum(line.substr(0, first), checksum))
+    if (is_symbol_name(name) && wanted(name) && read_checksum(line.substr(0, first), checksum))
       versions.emplace(name, checksum);
   }
   return versions;

@@ -52,6 +52,8 @@ TEST(SymbolVersions, OfABrokenModuleAreRefused) {
   const std::string records = version_records(kSome);
   EXPECT_THAT(reason({{.name = "__versions", .content = records.substr(0, 100)}}), HasSubstr("cut off"));
   EXPECT_THAT(reason({{.name = "__versions", .content = std::string(64, 'x')}}), HasSubstr("broken"));
+  EXPECT_THAT(reason({{.name = "__versions", .content = version_records({{"a\x1b", 1}})}}), HasSubstr("broken"));
+  EXPECT_THAT(reason(extended_versions({{"a\x1b", 1}})), HasSubstr("broken"));
   EXPECT_THAT(reason({{.name = "__versions", .content = records, .says_bytes = std::uint64_t{1} << 40U}}),
               HasSubstr("too large"));
   EXPECT_THAT(reason({{.name = "__versions", .content = records, .says_bytes = 1U << 20U}}), HasSubstr("cut off"));
@@ -70,6 +72,7 @@ TEST(SymbolVersions, OfAModuleSymversAreTheWantedOnes) {
       "0x4c9d28b0\tphys_base\tvmlinux\tEXPORT_SYMBOL\t\n"
       "4c9d28b0\tno_prefix\tvmlinux\tEXPORT_SYMBOL\t\n"
       "0x4c9d28b0ff\ttoo_long\tvmlinux\n"
+      "0x00000002\tcontrol\x1b\tvmlinux\n"
       "# a remark\n\n\t\n"
       "0x00000001\tlast";
   const auto all = symbol_versions_in(text, [](std::string_view) { return true; });
