@@ -113,7 +113,7 @@ void add_fits(const std::vector<std::pair<std::string, Fit>>& fits, Findings& fi
   else if (compared)
     findings.pass("driver.fits", fmt::format("{}", fmt::join(right, "; ")));
   else if (!right.empty())
-    findings.add({Finding::Status::not_exercised, "driver.fits", fmt::format("{}", fmt::join(right, "; ")), {}, {}});
+    findings.not_exercised("driver.fits", fmt::format("{}", fmt::join(right, "; ")));
 }
 
 /// Returns "…/modules.dep does not list A, B", or an empty text.
