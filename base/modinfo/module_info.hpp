@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/modinfo/module_info.hpp - reads a kernel module's .modinfo section, as modinfo does.
+// base/modinfo/module_info.hpp - reads a kernel module's .modinfo section, as modinfo does, and finds its signature.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,4 +22,9 @@ Result<ModuleInfo> module_info_of(std::string_view bytes);
 /// Reads an open file; as module_info_of().
 Result<ModuleInfo> module_info_of_file(int fd);
 
-}  // namespace slipway::base
+/// Returns the PKCS#7 message that scripts/sign-file appended to an uncompressed module, a part of `bytes`; nothing
+/// when the module is not signed. Errors: `corrupt` the trailer names more bytes than the module has, more than 64 KiB,
+/// or another kind of signature; `what` is the reason.
+Result<std::optional<std::string_view>> module_signature_of(std::string_view bytes);
+
+}  // namespace slipway

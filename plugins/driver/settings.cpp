@@ -78,6 +78,7 @@ Status read_parameters(const Json& section, Settings& settings) {
 Status read_signing(const Spec& spec, Settings& settings) {
   settings.sign_key = spec.text("signing.key.file");
   settings.sign_certificate = spec.text("signing.certificate");
+  settings.trusted_certificates = spec.texts("signing.trusted");
   if (spec.has("signing.key.env"))
     return invalid("the signing key must be a file", "signing.key",
                    "write it to a file that only root can read, then signing: {key: {file: PATH}, …}");
@@ -104,6 +105,24 @@ Precompiled precompiled_from(const std::string& text) {
 }
 
 }  // namespace
+
+Result<TrustedKeys> named_keys(const Settings& settings) {
+  TrustedKeys keys;
+  keys.spec_is_complete = !settings.trusted_certificates.empty();
+  for (const auto& path : settings.trusted_certificates) {
+    auto key = key_of_certificate_file(path);
+    if (!key) {
+      Error error = std::move(key).error();
+      error.details.emplace_back("key", fmt::format("{}.signing.trusted", kSection));
+      return error;
+    }
+    keys.spec.push_back(std::move(*key));
+  }
+  // The sandbox that compiles and signs reports a certificate that cannot be read.
+  if (settings.sign_certificate.empty()) return keys;
+  if (auto key = key_of_certificate_file(settings.sign_certificate)) keys.spec.push_back(std::move(*key));
+  return keys;
+}
 
 Result<Settings> read_settings(const Spec& spec) {
   Settings settings;

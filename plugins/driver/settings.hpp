@@ -13,6 +13,7 @@
 #include "driver/choose/choose.hpp"
 #include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
+#include "driver/module/trusted_keys.hpp"
 
 namespace slipway::driver {
 
@@ -22,8 +23,9 @@ struct Settings {
   std::optional<nvidia::Flavour> modules;  ///< empty: auto
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;
-  std::string sign_key;          ///< path; empty: compiled modules are not signed
-  std::string sign_certificate;  ///< path
+  std::string sign_key;                           ///< path; empty: compiled modules are not signed
+  std::string sign_certificate;                   ///< path
+  std::vector<std::string> trusted_certificates;  ///< paths
   std::map<std::string, std::map<std::string, std::string>> parameters;  ///< module to name to value
   std::vector<std::string> load;  ///< in the order of nvidia::kModules, with the modules that they need
   bool blacklist_nouveau = true;
@@ -32,6 +34,10 @@ struct Settings {
   KernelChoice kernels;
   bool note_missing_package = false;  ///< a further kernel without a package gives a note, not an error
 };
+
+/// Returns the keys of the certificates in signing.trusted, and of signing.certificate if that can be read. Errors:
+/// `not_found`, `denied`, `invalid` for a file of signing.trusted.
+Result<TrustedKeys> named_keys(const Settings& settings);
 
 /// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that cannot be
 /// written in modprobe.d.

@@ -96,6 +96,10 @@ struct Layer {
 struct Unpack {
   std::string name;  ///< the store's name, usually the component's
   std::vector<Layer> layers;
+  /// Not null: when the layers are unpacked, and before any program can see them, the component's check() is called
+  /// with this action and one more member, `staged`: an object of `as` and the layer's folder in the root. An error
+  /// stops the apply and undoes it. Since: SDK 1.0
+  Json check = nullptr;
 };
 Action unpack(const Unpack& desired);
 

@@ -113,6 +113,7 @@ class UnpackKind final : public ActionKind {
       SLIPWAY_CHECK(context.root.stage_file(list_path, list, 0644, ::geteuid(), ::getegid()));
       SLIPWAY_CHECK(context.root.switch_in(list_path));
     }
+    SLIPWAY_CHECK(check_staged(action, store, context));
     return stage_set(store, context.root);
   }
 
@@ -188,6 +189,23 @@ class UnpackKind final : public ActionKind {
   }
 
  private:
+  /// Calls the component's check() of the unpacked layers, if the action asks for it.
+  static Status check_staged(const Action& action, const Store& store, ActionContext& context) {
+    if (action.value("check").is_null() || !context.custom_check) return {};
+    Json staged = Json::object();
+    for (const auto& [as, name] : store.links)
+      staged[as] = exists(context.root, store.path(name)) ? store.path(name) : store.staging(name);
+    Json with_folders = action.json();
+    with_folders["staged"] = std::move(staged);
+    SLIPWAY_TRY(holds, context.custom_check(Action(std::move(with_folders))));
+    if (holds) return {};
+    return Error{ErrorCode::plugin_defect,
+                 "the component refuses what it unpacked, and does not say why",
+                 action.target(),
+                 "report it to the authors of the plugin",
+                 {}};
+  }
+
   static Status stage_set(const Store& store, RootFs& root) {
     if (exists(root, store.path(store.set))) return {};
     const std::string staging = store.staging(store.set);

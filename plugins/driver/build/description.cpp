@@ -41,8 +41,11 @@ Json modules_manifest(const Built& built) {
   notes["org.opencontainers.image.title"] = fmt::format("NVIDIA driver {} ({}) for kernel {}", built.version,
                                                         nvidia::to_string(built.flavour), built.kernel_release);
   Json layers = common_layers(built);
-  layers.push_back(layer(kModulesLayer, {{annotation::kModules, canonical(Json(built.modules))},
-                                         {annotation::kVermagic, built.vermagic}}));
+  Json modules_notes{{annotation::kModules, canonical(Json(built.modules))},
+                     {annotation::kVermagic, built.vermagic},
+                     {annotation::kSymbols, canonical(built.symbols)}};
+  if (!built.signer_key.is_null()) modules_notes[annotation::kSignerKey] = canonical(built.signer_key);
+  layers.push_back(layer(kModulesLayer, std::move(modules_notes)));
   return {{"tag", package_tag(built.version, built.kernel_release, built.os, nvidia::to_string(built.flavour))},
           {"annotations", notes},
           {"layers", layers}};

@@ -28,6 +28,8 @@ struct Built {
   std::vector<std::string> modules;  ///< file names
   std::string vermagic;
   std::string signer;
+  Json signer_key;                           ///< KeyId; null: not signed
+  Json symbols = Json::object();             ///< module file to watched symbol to checksum
   std::optional<SourceTree> source;          ///< with_source
   std::map<std::string, std::string> fails;  ///< kernels for which the source does not compile
 };

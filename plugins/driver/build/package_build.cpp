@@ -19,8 +19,9 @@
 #include "driver/build/inputs.hpp"
 #include "driver/build/package_folder.hpp"
 #include "driver/detect/kernel_config.hpp"
-#include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/fits/fits.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/module_build.hpp"
 
 namespace slipway::driver {
@@ -28,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;       // a package or a module
+constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;  // a package or a module
+constexpr std::size_t kMostOfSymvers = std::size_t{64} << 20U;
 constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a program of 1 MB
 
 Error wrong_module(const std::string& name, const std::string& what) {
@@ -138,6 +140,46 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
   return identity;
 }
 
+/// Records which build of the kernel the module is for, and compares that with the headers' Module.symvers: a module
+/// that was compiled with other headers is not packed.
+Status PackageBuild::record_fit(const std::string& name, const std::string& elf) {
+  SLIPWAY_TRY(record, module_record(name, elf));
+  SymbolVersions watched;
+  for (const auto& [symbol, checksum] : record.versions)
+    if (is_watched(symbol)) watched.emplace(symbol, checksum);
+  built_.symbols[name] = symbol_versions_to_json(watched);
+  if (record.signer) {
+    KeyId signer = *record.signer;
+    // A certificate also tells the key's id, by which a running kernel lists its keys.
+    if (!options_.sign_cert.empty()) {
+      SLIPWAY_TRY(key, key_of_certificate_file(options_.sign_cert));
+      signer.name = key.name;
+      signer.key = key.key;
+    }
+    built_.signer_key = signer;
+  }
+  SLIPWAY_TRY(tree, open_host({.root = headers_}));
+  const std::string symvers = fmt::format("/lib/modules/{}/build/Module.symvers", options_.kernel);
+  const auto text = tree->read(symvers, kMostOfSymvers);
+  if (!text) return {};
+  const auto wanted = [&](std::string_view symbol) {
+    return symbol == kModuleLayout || record.versions.contains(symbol);
+  };
+  KernelDemands kernel{.release = options_.kernel};
+  kernel.symbols = {true, true, {{headers_ + symvers, symbol_versions_in(*text, wanted)}}, {}};
+  const SymbolVersions& versions = kernel.symbols.sources.front().versions;
+  const auto layout = versions.find(kModuleLayout);
+  if (layout == versions.end() || layout->second == 0) return {};  // a kernel without CONFIG_MODVERSIONS
+  Fit fit;
+  check_symbols({record}, kernel, {}, fit);
+  if (fit.faults.empty()) return {};
+  Error error = fit.faults.front();
+  error.code = ErrorCode::build_failed;
+  error.where = name;
+  error.next = "check that headers and sources belong together";
+  return error;
+}
+
 Status PackageBuild::check_modules(const std::string& folder) {
   for (const auto& name : built_.modules) {
     SLIPWAY_TRY(bytes, read_regular(folder + "/kernel/" + name, kMostOfFile));
@@ -150,6 +192,7 @@ Status PackageBuild::check_modules(const std::string& folder) {
     if (value("version") != driver_.version)
       return wrong_module(name, fmt::format("is of driver '{}', not {}", value("version"), driver_.version));
     if (!options_.sign_key.empty() && !is_signed_module(elf)) return wrong_module(name, "has no signature");
+    SLIPWAY_CHECK(record_fit(name, elf));
   }
   if (!fs::exists(folder + "/Module.symvers"))
     return wrong_module("Module.symvers", "is missing, and companion modules need it");

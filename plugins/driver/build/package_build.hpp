@@ -37,6 +37,7 @@ class PackageBuild {
   Json plan_build(const Host& root) const;
   Result<Json> identity_of(const Json& build) const;
   Status check_modules(const std::string& folder);
+  Status record_fit(const std::string& name, const std::string& elf);
   Status add_licence(const std::string& source, const std::string& into) const;
   Status remember_failure(const Error& error);
   Status pack(const Scratch& scratch);

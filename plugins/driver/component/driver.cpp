@@ -4,6 +4,7 @@
 #include "driver/build/package_build.hpp"
 #include "driver/detect/host_facts.hpp"
 #include "driver/diagnose/diagnose.hpp"
+#include "driver/fits/fits.hpp"
 #include "driver/kernels/kernels_tool.hpp"
 #include "driver/plan/plan.hpp"
 #include "driver/settings.hpp"
@@ -14,7 +15,13 @@ namespace slipway::driver {
 Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
   const auto settings = read_settings(spec);  // plan() reports mistakes in the settings
-  const HostFacts facts = read_host_facts(host, kernels, settings ? settings->parameters : ParameterValues{});
+  HostFacts facts;
+  if (settings) {
+    SLIPWAY_TRY(keys, named_keys(*settings));
+    facts = read_host_facts(host, kernels, settings->parameters, keys);
+  } else {
+    facts = read_host_facts(host, kernels);
+  }
   if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
   if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices");
   if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is assigned to virtual machines (vfio)");
@@ -28,14 +35,19 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& in
 
 Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec));
-  return verify_driver(settings, read_host_facts(host, settings.kernels, settings.parameters), host);
+  SLIPWAY_TRY(keys, named_keys(settings));
+  return verify_driver(settings, read_host_facts(host, settings.kernels, settings.parameters, keys), host);
 }
 
 Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {
   return diagnose_driver(read_host_facts(host), host);
 }
 
-Result<bool> Driver::check(const Action& action, const Host& host) const { return check_reboot(action, host); }
+Result<bool> Driver::check(const Action& action, const Host& host) const {
+  if (action.kind() != "unpack") return check_reboot(action, host);
+  SLIPWAY_CHECK(check_staged_modules(action, host));
+  return true;
+}
 
 Result<Outcome> Driver::apply(const Action& action, const Host& host) const { return apply_reboot(action, host); }
 

@@ -26,7 +26,7 @@ void read_hardware(const Host& host, HostFacts& facts) {
   facts.loaded = nvidia::read_loaded_driver(host);
   facts.gpu_minors = nvidia::read_gpu_minors(host);
   facts.kernel_drivers = loaded_kernel_drivers(host);
-  facts.enforces_signatures = enforces_signatures(host);
+  facts.enforces_signatures = !running_kernel_enforces(host).empty();
   facts.secure_boot = secure_boot(host);
 }
 
@@ -35,7 +35,14 @@ KernelFacts read_kernel(const Host& host, const std::string& release) {
   kernel.release = release;
   kernel.headers = read_kernel_headers(host, release);
   kernel.module_compression = module_compression(host, release);
-  kernel.vermagic = kernel_vermagic(host, release);
+  const auto own = read_own_module(host, first_own_module(host, release));
+  if (own) {
+    kernel.vermagic = own->vermagic;
+    kernel.signer = own->signer;
+  }
+  kernel.symbols = read_kernel_symbols(host, release, own, is_watched, false);
+  kernel.enforces = running_kernel_enforces(host);
+  if (kernel.enforces.empty()) kernel.enforces = kernel_enforces(host, release);
   if (kernel.headers) kernel.compiler = find_program(host, compiler_program(kernel.headers->compiler));
   kernel.initramfs = read_initramfs(host, release);
   return kernel;
@@ -57,6 +64,11 @@ void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts
   facts.has_make = !find_program(host, "make").empty();
 }
 
+bool enforces_signatures(const HostFacts& facts) {
+  return !facts.kernel.enforces.empty() ||
+         std::ranges::any_of(facts.further_kernels, [](const KernelFacts& one) { return !one.enforces.empty(); });
+}
+
 }  // namespace
 
 std::vector<nvidia::Gpu> HostFacts::usable_gpus() const {
@@ -73,10 +85,12 @@ std::vector<std::string> HostFacts::kernel_releases() const {
   return releases;
 }
 
-HostFacts read_host_facts(const Host& host, const KernelChoice& choice, const ParameterValues& parameters) {
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice, const ParameterValues& parameters,
+                          const TrustedKeys& named) {
   HostFacts facts;
   read_hardware(host, facts);
   read_kernels(host, choice, facts);
+  if (enforces_signatures(facts)) facts.keys = read_trusted_keys(host, named);
   facts.os = os_tag(host);
   facts.os_family = host.os_release("ID") + " " + host.os_release("ID_LIKE");
   facts.lib_folder = lib_folder(host);

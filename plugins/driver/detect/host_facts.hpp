@@ -15,6 +15,8 @@
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/modprobe_config.hpp"
 #include "driver/detect/receipt.hpp"
+#include "driver/module/kernel_symbols.hpp"
+#include "driver/module/trusted_keys.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
 
@@ -25,8 +27,11 @@ struct KernelFacts {
   std::string release;  ///< empty when unknown
   std::optional<KernelHeaders> headers;
   std::string module_compression;
-  std::string vermagic;  ///< of the kernel's own modules; empty: unknown
-  std::string compiler;  ///< path of the headers' compiler in the root; empty: missing
+  std::string vermagic;         ///< of the kernel's own modules; empty: unknown
+  KernelSymbols symbols;        ///< the watched ones
+  std::optional<KeyId> signer;  ///< of the kernel's own modules
+  std::string enforces;         ///< why it refuses unsigned modules; empty: it does not, as far as can be seen
+  std::string compiler;         ///< path of the headers' compiler in the root; empty: missing
   Initramfs initramfs;
 };
 
@@ -42,6 +47,7 @@ struct HostFacts {
   std::string kernel_drivers;  ///< the kernel's own drivers that are loaded: "nouveau", "nova_core, nova"
   bool enforces_signatures = false;
   std::optional<bool> secure_boot;
+  TrustedKeys keys;  ///< read only if one of the kernels below enforces signatures
   // The kernels that get modules.
   KernelFacts kernel;                        ///< the target
   std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
@@ -69,7 +75,9 @@ struct HostFacts {
 };
 
 /// @param parameters  parameters to read from the loaded modules
-HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {}, const ParameterValues& parameters = {});
+/// @param named       keys of the certificates that the spec names
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {}, const ParameterValues& parameters = {},
+                          const TrustedKeys& named = {});
 Facts to_facts(const HostFacts& facts);
 HostFacts host_facts_from(const Facts& facts);
 

@@ -22,12 +22,12 @@ nvidia::Gpu gpu_from_json(const Json& value) {
 }
 
 Json kernel_to_json(const KernelFacts& kernel) {
-  Json value{{"release", kernel.release},
-             {"module_compression", kernel.module_compression},
-             {"vermagic", kernel.vermagic},
-             {"compiler", kernel.compiler},
+  Json value{{"release", kernel.release},    {"module_compression", kernel.module_compression},
+             {"vermagic", kernel.vermagic},  {"symbols", kernel.symbols},
+             {"enforces", kernel.enforces},  {"compiler", kernel.compiler},
              {"initramfs", kernel.initramfs}};
   if (kernel.headers) value["headers"] = *kernel.headers;
+  if (kernel.signer) value["signer"] = *kernel.signer;
   return value;
 }
 
@@ -37,6 +37,9 @@ KernelFacts kernel_from_json(const Json& value) {
   if (value.contains("headers")) kernel.headers = value["headers"].get<KernelHeaders>();
   kernel.module_compression = value.value("module_compression", "");
   kernel.vermagic = value.value("vermagic", "");
+  kernel.symbols = value.value("symbols", KernelSymbols{});
+  if (value.contains("signer")) kernel.signer = value["signer"].get<KeyId>();
+  kernel.enforces = value.value("enforces", "");
   kernel.compiler = value.value("compiler", "");
   kernel.initramfs = value.value("initramfs", Initramfs{});
   return kernel;
@@ -48,6 +51,9 @@ void set_kernels(const HostFacts& from, Facts& facts) {
   if (kernel.headers) facts.set("kernel.headers", *kernel.headers);
   facts.set("kernel.module_compression", kernel.module_compression);
   facts.set("kernel.vermagic", kernel.vermagic);
+  facts.set("kernel.symbols", kernel.symbols);
+  if (kernel.signer) facts.set("kernel.signer", *kernel.signer);
+  if (!kernel.enforces.empty()) facts.set("kernel.enforces", kernel.enforces);
   facts.set("build.compiler", kernel.compiler);
   facts.set("build.make", from.has_make);
   facts.set("initramfs.tool", kernel.initramfs.tool);
@@ -68,6 +74,9 @@ void read_kernels_from(const Facts& facts, HostFacts& to) {
   if (facts.has("kernel.headers")) kernel.headers = facts.value("kernel.headers").get<KernelHeaders>();
   kernel.module_compression = facts.text("kernel.module_compression");
   kernel.vermagic = facts.text("kernel.vermagic");
+  if (facts.has("kernel.symbols")) kernel.symbols = facts.value("kernel.symbols").get<KernelSymbols>();
+  if (facts.has("kernel.signer")) kernel.signer = facts.value("kernel.signer").get<KeyId>();
+  kernel.enforces = facts.text("kernel.enforces");
   kernel.compiler = facts.text("build.compiler");
   to.has_make = facts.flag("build.make");
   kernel.initramfs = {facts.text("initramfs.tool"), facts.flag("initramfs.may_hold_nouveau")};
@@ -95,6 +104,7 @@ void set_hardware(const HostFacts& from, Facts& facts) {
   facts.set("kernel_drivers", from.kernel_drivers);
   facts.set("signatures.enforced", from.enforces_signatures);
   if (from.secure_boot) facts.set("signatures.secure_boot", *from.secure_boot);
+  if (from.keys != TrustedKeys{}) facts.set("signatures.keys", from.keys);
 }
 
 void read_hardware(const Facts& facts, HostFacts& to) {
@@ -110,6 +120,7 @@ void read_hardware(const Facts& facts, HostFacts& to) {
   to.kernel_drivers = facts.text("kernel_drivers");
   to.enforces_signatures = facts.flag("signatures.enforced");
   if (facts.has("signatures.secure_boot")) to.secure_boot = facts.flag("signatures.secure_boot");
+  if (facts.has("signatures.keys")) to.keys = facts.value("signatures.keys").get<TrustedKeys>();
 }
 
 }  // namespace

@@ -3,16 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <slipway/text.hpp>
-
 #include "base/digest/digest.hpp"
-#include "driver/detect/module_info.hpp"
 
 namespace slipway::driver {
 
 namespace {
 
-constexpr std::size_t kKernelModuleLimit = 64U << 20;
 constexpr std::size_t kConfigLimit = 4U << 20;
 constexpr std::size_t kSymversLimit = 64U << 20;
 
@@ -90,22 +86,12 @@ std::string find_program(const Host& root, const std::string& name) {
   return {};
 }
 
+std::string first_own_module(const Host& host, const std::string& release) {
+  return first_module(host, fmt::format("/lib/modules/{}/kernel", release));
+}
+
 std::string module_compression(const Host& host, const std::string& release) {
-  return suffix_compression(first_module(host, fmt::format("/lib/modules/{}/kernel", release)));
-}
-
-std::string kernel_vermagic(const Host& host, const std::string& release) {
-  const std::string path = first_module(host, fmt::format("/lib/modules/{}/kernel", release));
-  const auto bytes = path.empty() ? Result<std::string>(std::string()) : host.read(path, kKernelModuleLimit);
-  const auto info = bytes ? read_module_info(*bytes) : Result<base::ModuleInfo>(bytes.error());
-  if (!info || !info->contains("vermagic")) return {};
-  return std::string(trimmed(info->find("vermagic")->second));
-}
-
-bool enforces_signatures(const Host& host) {
-  if (host.attribute("/sys/module/module/parameters/sig_enforce") == "Y") return true;
-  const std::string lockdown = host.attribute("/sys/kernel/security/lockdown");
-  return !lockdown.empty() && lockdown.find("[none]") == std::string::npos;
+  return suffix_compression(first_own_module(host, release));
 }
 
 std::optional<bool> secure_boot(const Host& host) {

@@ -38,12 +38,9 @@ std::string find_program(const Host& root, const std::string& name);
 /// Returns the compression of that kernel's own modules: "", "xz", "zstd" or "gz"; the root's kmod can surely read it.
 std::string module_compression(const Host& host, const std::string& release);
 
-/// Returns the vermagic of that kernel's own modules, without the trailing space of the kernel's macro; empty: no
-/// module can be read.
-std::string kernel_vermagic(const Host& host, const std::string& release);
+/// Returns the path of the first module, by name, below /lib/modules/RELEASE/kernel; empty: there is none.
+std::string first_own_module(const Host& host, const std::string& release);
 
-/// True when the running kernel refuses unsigned modules (module.sig_enforce, or lockdown as Secure Boot sets it).
-bool enforces_signatures(const Host& host);
 /// Returns the EFI variable SecureBoot; empty without EFI or a kernel's view.
 std::optional<bool> secure_boot(const Host& host);
 

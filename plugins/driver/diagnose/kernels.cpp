@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/detect/module_info.hpp"
 #include "driver/diagnose/diagnose.hpp"
+#include "driver/module/module_info.hpp"
 
 namespace slipway::driver {
 namespace {

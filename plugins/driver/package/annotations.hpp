@@ -21,11 +21,13 @@ inline constexpr const char* kOs = "dev.slipway.os";                 ///< "debia
 inline constexpr const char* kArch = "dev.slipway.arch";             ///< "x86_64"; absent: any
 inline constexpr const char* kSigner = "dev.slipway.driver.signer";  ///< signer of the modules; absent: unsigned
 // Annotations of a layer.
-inline constexpr const char* kLayer = "dev.slipway.layer";               ///< its role
-inline constexpr const char* kFiles = "dev.slipway.driver.files";        ///< of user space: PackageFiles as JSON
-inline constexpr const char* kModules = "dev.slipway.driver.modules";    ///< of modules: file names, a JSON list
-inline constexpr const char* kVermagic = "dev.slipway.kernel.vermagic";  ///< of modules
-inline constexpr const char* kSource = "dev.slipway.driver.source";      ///< of source: SourceTree as JSON
+inline constexpr const char* kLayer = "dev.slipway.layer";                  ///< its role
+inline constexpr const char* kFiles = "dev.slipway.driver.files";           ///< of user space: PackageFiles as JSON
+inline constexpr const char* kModules = "dev.slipway.driver.modules";       ///< of modules: file names, a JSON list
+inline constexpr const char* kVermagic = "dev.slipway.kernel.vermagic";     ///< of modules
+inline constexpr const char* kSymbols = "dev.slipway.kernel.symbols";       ///< of modules: file to symbol to checksum
+inline constexpr const char* kSignerKey = "dev.slipway.driver.signer-key";  ///< of modules: KeyId as JSON
+inline constexpr const char* kSource = "dev.slipway.driver.source";         ///< of source: SourceTree as JSON
 }  // namespace annotation
 
 namespace role {

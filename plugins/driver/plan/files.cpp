@@ -24,7 +24,16 @@ void add_link(Plan& plan, const std::string& path, const std::string& target, co
   if (!triggers.empty()) link.triggers(std::move(triggers));
 }
 
-void add_store(const Installation& installation, Plan& plan) {
+/// Returns what check_staged_modules() needs besides the root: the keys that the spec names. The machine's own keys are
+/// read when the modules are there.
+Json check_of(const TrustedKeys& keys) {
+  TrustedKeys named;
+  named.spec = keys.spec;
+  named.spec_is_complete = keys.spec_is_complete;
+  return named == TrustedKeys{} ? Json::object() : Json{{"keys", named}};
+}
+
+void add_store(const Installation& installation, const TrustedKeys& keys, Plan& plan) {
   const Package& package = *installation.package;
   const Receipt& receipt = installation.receipt;
   const auto layer = [](std::string as, const Json& descriptor, const Package& of, const Json& build = nullptr) {
@@ -39,6 +48,7 @@ void add_store(const Installation& installation, Plan& plan) {
                                   of, modules.build));
     triggers.push_back(action::depmod(modules.kernel.release));
   }
+  unpack.check = check_of(keys);
   plan.add(action::unpack(unpack))
       .triggers(std::move(triggers))
       .because(fmt::format("driver {} ({}) for {}", package.version, receipt.flavour, receipt.kernels_text()));
@@ -126,7 +136,7 @@ void add_configuration(const Settings& settings, const HostFacts& facts, const R
 }  // namespace
 
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan) {
-  add_store(installation, plan);
+  add_store(installation, facts.keys, plan);
   add_userspace_links(installation.receipt, plan);
   add_kernel_links(facts, installation.receipt, plan);
   add_configuration(settings, facts, installation.receipt, plan);

@@ -4,8 +4,8 @@
 #include <slipway/text.hpp>
 
 #include "driver/detect/kernel_config.hpp"
-#include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/plan.hpp"
@@ -106,7 +106,7 @@ std::string libdir_of(const Settings& settings, const HostFacts& facts, const Pa
 }  // namespace
 
 std::vector<KernelModules> Installation::modules() const {
-  std::vector<KernelModules> all{{receipt.kernels().front(), package, build}};
+  std::vector<KernelModules> all{{receipt.kernels().front(), package, build, notes}};
   all.insert(all.end(), further.begin(), further.end());
   return all;
 }
@@ -114,13 +114,14 @@ std::vector<KernelModules> Installation::modules() const {
 Result<KernelModules> plan_modules(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
                                    const Choice& choice) {
   const Package& package = *choice.package;
-  KernelModules modules{{kernel.release, choice.compile, package.digest, {}}, &package, nullptr};
+  KernelModules modules{{kernel.release, choice.compile, package.digest, {}}, &package, nullptr, {}};
   if (choice.compile) {
     SLIPWAY_TRY(build, plan_build(settings, facts, kernel, package, modules.kernel));
     modules.build = build;
     return modules;
   }
   SLIPWAY_CHECK(check_vermagic(kernel, package));
+  SLIPWAY_CHECK(check_package_fits(facts, kernel, package, modules.notes));
   const Json names = layer_note(package.modules, annotation::kModules);
   for (const auto& name : names.is_array() ? names : Json::array())
     if (name.is_string()) modules.kernel.modules.push_back(name);
@@ -145,6 +146,7 @@ Result<Installation> plan_installation(const Settings& settings, const HostFacts
   kernel.release = kernel_release;
   SLIPWAY_TRY(modules, plan_modules(settings, facts, kernel, choice));
   installation.build = modules.build;
+  installation.notes = modules.notes;
   Receipt& receipt = installation.receipt;
   receipt.version = package.version;
   receipt.flavour = nvidia::to_string(package.flavour);

@@ -104,20 +104,29 @@ std::vector<Package> of_version(const std::vector<Package>& packages, const std:
   return same;
 }
 
+std::string enforces_of(const HostFacts& facts, const std::string& release) {
+  for (const auto& kernel : facts.further_kernels)
+    if (kernel.release == release) return kernel.enforces;
+  return facts.kernel.enforces;
+}
+
 // A kernel that enforces signatures would refuse unsigned modules after they are installed: fail before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
   const auto modules = installation.modules();
   const auto is_signed = [&](const KernelModules& of) {
+    if (enforces_of(facts, of.kernel.release).empty()) return true;
     return of.build.is_null() ? !of.package->signer.empty() : !settings.sign_key.empty();
   };
   const auto refused = std::ranges::find_if_not(modules, is_signed);
-  if (!target.live || !facts.enforces_signatures || refused == modules.end()) return {};
+  if (refused == modules.end()) return {};
   const bool compiled = !refused->build.is_null();
+  const bool boots_securely = target.live && facts.secure_boot.value_or(false);
   return Error{
       ErrorCode::denied,
-      fmt::format("this kernel refuses modules without a trusted signature{}, and those of driver {} have none",
-                  facts.secure_boot.value_or(false) ? " (Secure Boot is on)" : "", installation.receipt.version),
+      fmt::format("this kernel refuses modules without a trusted signature ({}), and those of driver {} have none",
+                  boots_securely ? "Secure Boot is on" : enforces_of(facts, refused->kernel.release),
+                  installation.receipt.version),
       compiled ? "spec.components.driver.signing" : "spec.components.driver.source",
       compiled ? "name a key in signing: whose certificate is enrolled (`mokutil --import`)"
                : "use a package with signed modules: `slipway driver build --sign-key KEY --sign-cert CERT`",
@@ -205,6 +214,8 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
 
   for (const auto* notes : {&chosen.notes, &fitted->flavour.notes, &fitted->choice.notes})
     for (const auto& note : *notes) plan.note(note);
+  for (const auto& modules : installation.modules())
+    for (const auto& note : modules.notes) plan.note(note);
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
   add_notes(settings, facts, version, plan);
   add_file_actions(settings, facts, installation, plan);

@@ -33,7 +33,8 @@ Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& fact
 struct KernelModules {
   InstalledKernel kernel;
   const Package* package = nullptr;
-  Json build;  ///< null: the modules are precompiled
+  Json build;                           ///< null: the modules are precompiled
+  std::vector<std::string> notes = {};  ///< what was not checked about them
 };
 
 /// The files to install.
@@ -42,12 +43,19 @@ struct Installation {
   const Package* package = nullptr;
   Json build;                          ///< null: the modules are precompiled
   std::vector<KernelModules> further;  ///< for the kernels besides the target
+  std::vector<std::string> notes;      ///< what was not checked about the target's modules
 
   /// For each kernel, the target first.
   std::vector<KernelModules> modules() const;
 };
 Result<Installation> plan_installation(const Settings& settings, const HostFacts& facts, const Choice& choice,
                                        const std::string& kernel_release);
+
+/// Compares what a package records about its modules with what the kernel demands.
+/// @param notes  gets what was not checked
+/// Errors: those of fit_of(), with the package.
+Status check_package_fits(const HostFacts& facts, const KernelFacts& kernel, const Package& package,
+                          std::vector<std::string>& notes);
 
 /// Returns the modules of one package for one kernel. Errors: those of plan_installation().
 Result<KernelModules> plan_modules(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,

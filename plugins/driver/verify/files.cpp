@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <slipway/text.hpp>
 
-#include "driver/detect/module_info.hpp"
+#include "driver/fits/fits.hpp"
+#include "driver/module/module_info.hpp"
 #include "driver/package/package.hpp"
 #include "driver/verify/verify.hpp"
 
@@ -55,18 +59,25 @@ std::vector<std::string> links_of(const Receipt& receipt, const HostFacts& facts
   return links;
 }
 
-std::vector<std::string> faults_of_module(const std::string& name, const std::string& driver_version,
-                                          const std::string& release, const Host& host) {
+/// The modules of one kernel, as they were read.
+struct ReadModules {
   std::vector<std::string> wrong;
+  std::vector<ModuleRecord> records;
+};
+
+void read_module(const std::string& name, const std::string& driver_version, const std::string& release,
+                 const Host& host, ReadModules& modules) {
+  std::vector<std::string>& wrong = modules.wrong;
   const auto bytes = host.read(modules_folder(release) + "/kernel/" + name, kModuleLimit);
   if (!bytes) {
     wrong.push_back(fmt::format("{} cannot be read", name));
-    return wrong;
+    return;
   }
-  const auto info = read_module_info(*bytes);
+  const auto elf = decompress(*bytes);
+  const auto info = elf ? read_module_info(*elf) : Result<ModuleInfo>(elf.error());
   if (!info) {
     wrong.push_back(fmt::format("{}: {}", name, info.error().what));
-    return wrong;
+    return;
   }
   const auto value = [&](std::string_view key) {
     const auto found = info->find(key);
@@ -77,17 +88,32 @@ std::vector<std::string> faults_of_module(const std::string& name, const std::st
   // Some branches' nvidia-peermem has no version field.
   if (const auto version = value("version"); !version.empty() && version != driver_version)
     wrong.push_back(fmt::format("{} is of driver {}", name, version));
-  return wrong;
+  if (auto record = module_record(name, *elf))
+    modules.records.push_back(std::move(*record));
+  else
+    wrong.push_back(fmt::format("{}: {}", name, record.error().what));
 }
 
-/// If several kernels have modules, each fault names the kernel.
-std::vector<std::string> faults_of_modules(const Receipt& receipt, const Host& host) {
+/// Adds the finding "driver.fits" from the answers for each kernel.
+void add_fits(const std::vector<std::pair<std::string, Fit>>& fits, Findings& findings) {
   std::vector<std::string> wrong;
-  for (const auto& kernel : receipt.kernels())
-    for (const auto& name : kernel.modules)
-      for (const auto& fault : faults_of_module(name, receipt.version, kernel.release, host))
-        wrong.push_back(receipt.further.empty() ? fault : fmt::format("kernel {}: {}", kernel.release, fault));
-  return wrong;
+  std::vector<std::string> right;
+  std::string remedy;
+  bool compared = false;
+  for (const auto& [release, fit] : fits) {
+    for (const auto& fault : fit.faults) {
+      wrong.push_back(fault.what);
+      if (remedy.empty()) remedy = fault.next;
+    }
+    compared |= fit.compared > 0 || fit.signatures;
+    right.push_back(fit.text(release));
+  }
+  if (!wrong.empty())
+    findings.fail("driver.fits", shown(wrong), remedy + "; then run `slipway apply`");
+  else if (compared)
+    findings.pass("driver.fits", fmt::format("{}", fmt::join(right, "; ")));
+  else if (!right.empty())
+    findings.not_exercised("driver.fits", fmt::format("{}", fmt::join(right, "; ")));
 }
 
 /// Returns "…/modules.dep does not list A, B", or an empty text.
@@ -141,13 +167,24 @@ void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& ho
                   shown(wrong), foreign ? "delete the links that are not slipway's, then run `slipway apply`" : kApply);
 }
 
-void verify_modules(const Receipt& receipt, const HostFacts&, const Host& host, Findings& findings) {
-  const auto wrong = faults_of_modules(receipt, host);
+void verify_modules(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings) {
+  std::vector<std::string> wrong;
+  std::vector<std::pair<std::string, Fit>> fits;
   std::size_t count = 0;
-  for (const auto& kernel : receipt.kernels()) count += kernel.modules.size();
+  for (const auto& kernel : receipt.kernels()) {
+    ReadModules modules;
+    for (const auto& name : kernel.modules) read_module(name, receipt.version, kernel.release, host, modules);
+    // If several kernels have modules, each fault names the kernel.
+    for (const auto& fault : modules.wrong)
+      wrong.push_back(receipt.further.empty() ? fault : fmt::format("kernel {}: {}", kernel.release, fault));
+    if (!modules.records.empty())
+      fits.emplace_back(kernel.release, fit_of(modules.records, host, kernel.release, facts.keys));
+    count += kernel.modules.size();
+  }
   findings.expect("driver.modules", wrong.empty(),
                   fmt::format("{} modules of driver {} for {}", count, receipt.version, receipt.kernels_text()),
                   shown(wrong), kApply);
+  add_fits(fits, findings);
   verify_depmod(receipt, host, findings);
 }
 

@@ -10,7 +10,8 @@
 
 namespace slipway::driver {
 
-/// Returns the findings "driver.installed", ".libraries", ".links", ".modules", ".depmod", ".modprobe", ".next-boot"
+/// Returns the findings "driver.installed", ".libraries", ".links", ".modules", ".fits" (symbol checksums and
+/// signatures; not exercised if nothing could be compared), ".depmod", ".modprobe", ".next-boot"
 /// (when it fails), ".loaded", ".nodes", ".gpus", ".nouveau", of which the last four are not applicable without
 /// hardware; ".parameters" if the spec sets some and a live machine shows the loaded modules' values; ".fabric-manager"
 /// if NVSwitches lack a matching one, a warning on a simulated machine.

@@ -109,7 +109,9 @@ Action unpack(const Unpack& desired) {
     if (!layer.build.is_null()) value["build"] = layer.build;
     layers.push_back(std::move(value));
   }
-  return make("unpack", desired.name, {{"layers", std::move(layers)}});
+  Json members{{"layers", std::move(layers)}};
+  if (!desired.check.is_null()) members["check"] = desired.check;
+  return make("unpack", desired.name, std::move(members));
 }
 
 Json to_json(const Build& build) {

@@ -63,6 +63,35 @@ TEST_F(UnpackAction, IsInvisibleBeforePerformAndUnstageLeavesNoTrace) {
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
+// A component refuses modules that do not fit a kernel of the root while nothing can load them yet.
+TEST_F(UnpackAction, LetsTheComponentCheckTheLayersBeforeTheyAreVisible) {
+  const std::string before = root.listing(TempRoot::Times::files);
+  const Action checked =
+      action::unpack({.name = "driver", .layers = {plain(userspace), build(source)}, .check = {{"strictly", true}}});
+  std::vector<std::string> seen;
+  context.custom_check = [&](const Action& action) -> Result<bool> {
+    EXPECT_EQ(action.kind(), "unpack");
+    EXPECT_EQ(action.value("check"), Json({{"strictly", true}}));
+    const std::string folder = action.value("staged").value("modules/6.1", "");
+    seen.push_back(root.content(folder + "/nvidia.ko"));
+    EXPECT_FALSE(root.has(kStore + "/current"));
+    return Error{.code = ErrorCode::invalid, .what = "does not fit"};
+  };
+  const Image image = *kind(checked).capture(checked, context);
+  const Status refused = kind(checked).stage(checked, context);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "does not fit");
+  EXPECT_THAT(seen, ElementsAre("module"));
+  ASSERT_TRUE(kind(checked).unstage(checked, context).ok());
+  restore(checked, image);
+  EXPECT_EQ(root.listing(TempRoot::Times::files), before);
+  context.custom_check = [](const Action&) -> Result<bool> { return false; };
+  EXPECT_EQ(kind(checked).stage(checked, context).error().code, ErrorCode::plugin_defect);
+  context.custom_check = [](const Action&) -> Result<bool> { return true; };
+  apply(checked);
+  EXPECT_EQ(root.content(kStore + "/current/modules/6.1/nvidia.ko"), "module");
+}
+
 TEST_F(UnpackAction, IsRemovedWithoutATrace) {
   root.make_folder("/usr/lib");
   const std::string before = root.listing(TempRoot::Times::files);

@@ -42,6 +42,7 @@ CatalogueEntry TestPackage::entry() const {
   else
     entry.layers.push_back(
         layer("modules", "modules-" + id, {{"dev.slipway.driver.modules", R"(["nvidia.ko.xz","nvidia-uvm.ko.xz"])"}}));
+  if (!kernel.empty()) entry.layers.back()["annotations"].update(modules_notes);
   if (!vermagic.empty()) entry.layers.back()["annotations"]["dev.slipway.kernel.vermagic"] = vermagic;
   return entry;
 }

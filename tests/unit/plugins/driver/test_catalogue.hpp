@@ -20,8 +20,9 @@ struct TestPackage {
   std::string flavour = "open";
   std::string os = "debian12";
   std::string arch = "x86_64";
-  std::string vermagic = {};    ///< of the modules layer; empty: not stated
-  Json extra = Json::object();  ///< more annotations of the manifest
+  std::string vermagic = {};            ///< of the modules layer; empty: not stated
+  Json extra = Json::object();          ///< more annotations of the manifest
+  Json modules_notes = Json::object();  ///< more annotations of the modules layer
 
   CatalogueEntry entry() const;
 };

@@ -11,6 +11,7 @@
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
 #include "tests/unit/base/command_line/run_tool.hpp"
+#include "tests/unit/base/elf/module_elf.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_deb.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
@@ -122,6 +123,31 @@ TEST_F(PackageBuildTest, LaysOutUserSpaceWithItsLinksToolsAndLicence) {
   EXPECT_EQ(content_of(package("firmware/nvidia/535.261.03/gsp_tu10x.bin")), "firmware");
   EXPECT_EQ(content_of(package("modules/Module.symvers")), "symbols");
   EXPECT_EQ(content_of(package("modules/copyright")), "licence\n");
+}
+
+// A module that was compiled with other headers than those that are named, or left over, is not packed.
+TEST_F(PackageBuildTest, RecordsTheKernelsChecksumsAndPacksNoModuleOfAnotherBuild) {
+  const std::string build_folder = "/tree/lib/modules/6.1.0-50-amd64/build/";
+  folder.file(build_folder + "Makefile", "all:\n");
+  folder.file(build_folder + ".config", "CONFIG_CC_VERSION_TEXT=\"gcc-12 (Debian 12.2.0) 12.2.0\"\n");
+  folder.file(build_folder + "Module.symvers", "0xbce1a965\tmodule_layout\tvmlinux\n0x00000001\tother\tvmlinux\n");
+  const auto compiled = [](std::uint32_t layout) {
+    return testing::compressed(
+        slipway::testing::module_elf({{"module_layout", layout}, {"other", 1}},
+                                     {"vermagic=6.1.0-50-amd64 SMP modversions ", "version=535.261.03"}),
+        "zstd");
+  };
+  const std::vector<std::string> with_headers{"--headers", folder.at("/tree").string()};
+  core.module = compiled(0xbce1a965);
+  const auto done = build(with_headers);
+  ASSERT_TRUE(done) << to_text(done.error());
+  const Json notes = description()["manifests"][0]["layers"].back()["annotations"];
+  const Json symbols = Json::parse(notes["dev.slipway.kernel.symbols"].get<std::string>());
+  EXPECT_EQ(symbols["nvidia.ko.zst"], Json({{"module_layout", "0xbce1a965"}})) << "only the watched symbols";
+  core.module = compiled(0x12345678);
+  const auto refused = build(with_headers);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("has checksum 0x12345678 for the symbol module_layout"));
 }
 
 TEST_F(PackageBuildTest, DescribesWhatPlansReadBack) {

@@ -5,6 +5,7 @@
 
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/module/trusted_keys.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
 namespace slipway::driver {
@@ -62,14 +63,14 @@ TEST(ModuleCompression, IsThatOfTheKernelsOwnModules) {
 
 TEST(Signatures, AreEnforcedByParameterOrLockdown) {
   TestHost host;
-  EXPECT_FALSE(enforces_signatures(*host.live()));
+  EXPECT_EQ(running_kernel_enforces(*host.live()), "");
   host.view().file("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
-  EXPECT_FALSE(enforces_signatures(*host.live()));
+  EXPECT_EQ(running_kernel_enforces(*host.live()), "");
   host.view().file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-  EXPECT_TRUE(enforces_signatures(*host.live()));
+  EXPECT_EQ(running_kernel_enforces(*host.live()), "lockdown is integrity");
   TestHost other;
   other.view().file("/sys/module/module/parameters/sig_enforce", "Y\n");
-  EXPECT_TRUE(enforces_signatures(*other.live()));
+  EXPECT_EQ(running_kernel_enforces(*other.live()), "module.sig_enforce is on");
   EXPECT_FALSE(secure_boot(*other.live()));
   other.view().file("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
                     std::string("\x06\0\0\0\x01", 5));

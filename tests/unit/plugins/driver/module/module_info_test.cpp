@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/detect/module_info.hpp"
+#include "driver/module/module_info.hpp"
 
 #include <memory>
 #include <random>

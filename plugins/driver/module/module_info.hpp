@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/module_info.hpp - the metadata of a kernel module file (its .modinfo section), as modinfo shows
+// plugins/driver/module/module_info.hpp - the metadata of a kernel module file (its .modinfo section), as modinfo shows
 // it.
 #pragma once
 
