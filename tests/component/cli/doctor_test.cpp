@@ -90,5 +90,20 @@ TEST(Doctor, RefusesAComponentThatIsNotThere) {
   EXPECT_THAT(doctor.err, HasSubstr("drver"));
 }
 
+// Earlier there were two entries: one for the file, and one for the apply that it made fail.
+TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
+  const DriverRoot root;
+  root.put("usr/bin/containerd", "x");
+  std::filesystem::permissions(root.path("usr/bin/containerd"), std::filesystem::perms(0755));
+  root.put("etc/containerd/config.toml", "version = [\n");
+  root.spec("    gfd: {}\n    runtime: {}\n");
+  EXPECT_EQ(root.run({"apply", "--yes"}).code, 1);
+  const Ran doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()});
+  EXPECT_EQ(doctor.code, 1);
+  EXPECT_THAT(doctor.out, StartsWith("  fail  runtime.apply: "));
+  EXPECT_THAT(doctor.out, HasSubstr("\n      leads to runtime.containerd: "));
+  EXPECT_THAT(doctor.out, HasSubstr("\n1 thing is wrong ("));
+}
+
 }  // namespace
 }  // namespace slipway
