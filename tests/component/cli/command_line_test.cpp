@@ -341,6 +341,26 @@ TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
   expect_refused(root, root.run({"plan"}, "h1000x8"), 1, {"h1000x8", "h100x8", "gb200x4"}, before);
 }
 
+// Earlier slipway-top, slipway-runtime-configure and others printed them raw.
+TEST(CommandLine, WithControlCharactersMovesNoCursor) {
+  const DriverRoot root;
+  const std::filesystem::path programs = std::filesystem::path(SLIPWAY_PROGRAM).parent_path();
+  const std::string word = "a\x1b[31mb";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"slipway", "explain", word},
+                                                {"slipway-top", word},
+                                                {"slipway-top", "--service", word},
+                                                {"slipway-runtime-configure", word},
+                                                {"slipway-runtime-configure", "--runtime", word},
+                                                {"slipway-cdi-hook", word},
+                                                {"slipway-sim", word}}) {
+    DriverRoot other;
+    other.program = programs / words[0];
+    const Ran ran = other.bare({words.begin() + 1, words.end()});
+    EXPECT_THAT(ran.err, HasSubstr("a\\x1b[31mb")) << words[0];
+    EXPECT_THAT(ran.err + ran.out, ::testing::Not(HasSubstr("\x1b"))) << words[0];
+  }
+}
+
 TEST(CommandLine, AComponentThatTheSpecDoesNotHaveIsRefused) {
   const DriverRoot root;
   const auto before = root.tree();
