@@ -341,6 +341,21 @@ TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
   expect_refused(root, root.run({"plan"}, "h1000x8"), 1, {"h1000x8", "h100x8", "gb200x4"}, before);
 }
 
+// Earlier the last one counted for tools that take their own options several times.
+TEST(CommandLine, OfAToolNamesOneSimulatedMachine) {
+  const DriverRoot root;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"cdi", "list", "--sim", "h100x8", "--sim", "l4x1"},
+        {"gfd", "labels", "--sim=h100x8", "--sim=h100x8"},
+        {"toolkit", "cdi", "list", "--sim", "l4x1", "--root", "a", "--root", "b"},
+        {"mig", "show", "--log-format", "text", "--log-format", "json"}}) {
+    const Ran ran = root.bare(words);
+    EXPECT_EQ(ran.code, 64) << words[0] << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("is given more than once"));
+    EXPECT_THAT(ran.err, HasSubstr("--help` lists what it takes"));
+  }
+}
+
 // Earlier slipway-top, slipway-runtime-configure and others printed them raw.
 TEST(CommandLine, WithControlCharactersMovesNoCursor) {
   const DriverRoot root;
