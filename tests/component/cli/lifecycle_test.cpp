@@ -242,6 +242,10 @@ TEST(Init, WritesASpecForTheSimulatedMachineThatPassesItsOwnCheck) {
   ASSERT_EQ(init.code, 0) << init.err;
   EXPECT_THAT(init.out, HasSubstr("kind: Host"));
   EXPECT_THAT(init.out, HasSubstr("driver:"));
+  EXPECT_THAT(
+      init.err,
+      HasSubstr("mig: warning: left out: mig has no config: `config` is empty, and there is no `label_file`; to "
+                "have it in the spec, choose a config"));
 }
 
 TEST(Detect, ListsTheGpusOfTheSimulatedMachine) {
