@@ -105,5 +105,22 @@ TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
   EXPECT_THAT(doctor.out, HasSubstr("\n1 thing is wrong ("));
 }
 
+// Earlier the advice was `nvidia-smi -r` and `slipway apply`, which act on this machine.
+TEST(Doctor, NamesTheSimulatedMachineWhoseGpuItSpeaksOf) {
+  const DriverRoot root;
+  root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+            ", trust: unsigned}}\n    cdi: {}\n");
+  ASSERT_EQ(root.run({"apply", "--yes"}, kBootedMachine).code, 0) << root.error_text();
+  const std::string lose = SLIPWAY_SIM_PROGRAM " " + root.path("run/slipway/sim").string() + " gpu 3 lost";
+  ASSERT_EQ(std::system(lose.c_str()), 0);
+  const std::string place = root.folder().at("root").string();
+  EXPECT_THAT(root.run({"doctor"}, kBootedMachine).out,
+              HasSubstr("do: on the simulated machine (--root " + place + " --sim " + kBootedMachine +
+                        "), not on this one: reset the GPU (`slipway pause --root " + place));
+  const Ran generate = root.bare({"cdi", "generate", "--sim", kBootedMachine});
+  EXPECT_EQ(generate.code, 1);
+  EXPECT_THAT(generate.err, HasSubstr("`slipway apply --root DIR --sim " + std::string(kBootedMachine) + "`"));
+}
+
 }  // namespace
 }  // namespace slipway
