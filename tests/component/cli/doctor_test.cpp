@@ -90,6 +90,38 @@ TEST(Doctor, RefusesAComponentThatIsNotThere) {
   EXPECT_THAT(doctor.err, HasSubstr("drver"));
 }
 
+// Earlier all of its checks were skipped, and verify printed "Verified.".
+TEST(Doctor, AndVerifyFailForAComponentThatWasNeverApplied) {
+  const DriverRoot root;
+  root.spec("    gfd: {}\n    dcgm: {}\n");
+  const std::string file = root.folder().at("host.yaml").string();
+  for (const char* command : {"verify", "doctor"})
+    for (const char* hardware : {"detect", "assume"}) {
+      root.folder().file("host.yaml",
+                         "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: " +
+                             std::string(hardware) + "\n  components: {gfd: {}, dcgm: {}}\n");
+      const Ran named = root.run({command, "gfd", "-f", file}, kBootedMachine);
+      EXPECT_EQ(named.code, 1) << named.out << named.err;
+      EXPECT_THAT(named.out,
+                  HasSubstr("fail  gfd.owned: gfd is not provisioned here\n      do: `slipway apply --root "));
+      EXPECT_THAT(named.out, Not(HasSubstr("Verified.")));
+      EXPECT_EQ(root.run({command, "-f", file}, kBootedMachine).code, 1);
+    }
+  ASSERT_EQ(root.run({"apply", "--only", "dcgm", "-f", file, "--yes"}).code, 0) << root.error_text();
+  const Ran other = root.run({"verify", "gfd"});
+  EXPECT_EQ(other.code, 64) << "the generation in force has dcgm alone";
+  EXPECT_THAT(other.err, HasSubstr("'gfd' is neither in the spec nor installed here"));
+}
+
+TEST(Verify, ThatSkipsEveryCheckHasVerifiedNothing) {
+  const DriverRoot root;
+  root.spec("    gfd: {}\n");
+  const Ran verify = root.run({"verify", "-f", root.folder().at("host.yaml").string()}, "empty");
+  EXPECT_EQ(verify.code, 0) << "a machine without a GPU needs no gfd";
+  EXPECT_THAT(verify.out, HasSubstr("Nothing was verified: "));
+  EXPECT_THAT(verify.out, Not(HasSubstr("Verified.")));
+}
+
 // Earlier there were two entries: one for the file, and one for the apply that it made fail.
 TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
   const DriverRoot root;
