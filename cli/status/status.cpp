@@ -54,21 +54,10 @@ Json damage_of(Session& session, const StoredState& stored) {
   return damaged;
 }
 
-/// Returns the entries of this machine's log about the root.
-std::vector<Json> logged_here(const Options& options, const std::string& root) {
-  std::set<std::string> others;  // events of other roots, by id; an end names no root
-  std::vector<Json> events = History(log_folder(options)).read().value_or({});
-  for (const Json& event : events)
-    if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
-      others.insert(canonical(event.value("id", Json())));
-  std::erase_if(events, [&](const Json& event) { return others.contains(canonical(event.value("id", Json()))); });
-  return events;
-}
-
 /// Returns the root's log; skips unreadable parts.
 std::vector<Json> events_of(const Session& session, const Options& options) {
   const HostConfig& host = session.host_config();
-  if (host.live || host.root == "/") return logged_here(options, host.root);
+  if (host.live || host.root == "/") return logged_of_root(session, log_folder(options));
   const auto root = RootDir::open(host.root);
   return root ? read_log_of(*root).value_or({}) : std::vector<Json>{};
 }
@@ -195,19 +184,22 @@ Json expectation_of(Session& session, const Options& options, const StoredState&
 
 /// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
 /// its file exists.
-std::string the_spec(const Host& host, const StoredState& stored) {
-  if (host.exists("/etc/slipway/host.yaml")) return "";
+std::string the_spec(Session& session, const Options& options, const StoredState& stored) {
+  if (session.host().exists("/etc/slipway/host.yaml")) return "";
+  if (!stored.current && !session.state().is_closed())
+    return " -f " + shell_word(spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
   const std::string last = stored.current ? stored.current->spec_file : "";
-  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? last : "SPEC");
+  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? shell_word(last) : "SPEC");
 }
 
 /// The next steps for the user, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(Session& session, const StoredState& stored, std::string next_kernel)
+  NextSteps(Session& session, const Options& options, const StoredState& stored, std::string next_kernel)
       : session_(session),
         stored_(stored),
-        spec_(the_spec(session.host(), stored)),
+        spec_(the_spec(session, options, stored)),
+        failure_(stored.current ? "" : failure_of_last_apply(session, log_folder(options))),
         next_kernel_(std::move(next_kernel)) {}
 
   Json list(const Json& damaged, const Json& components, const Json& expect) {
@@ -242,6 +234,8 @@ class NextSteps {
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (session_.state().is_closed())
       add("this user may not read what slipway recorded of this root", "run `slipway status` as root (sudo)");
+    else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty() && !failure_.empty())
+      add("nothing is provisioned: the first apply failed (" + failure_ + ")", "correct that, then run " + apply);
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -320,6 +314,7 @@ class NextSteps {
   Session& session_;
   const StoredState& stored_;
   std::string spec_;
+  std::string failure_;      ///< of the first apply, which left nothing
   std::string next_kernel_;  ///< the boot loader's choice; empty: unknown
   std::vector<std::string> edited_;
   std::vector<std::string> lost_;
@@ -341,7 +336,7 @@ Result<Json> status_of(Session& session, const Options& options) {
               {"damaged", damaged},
               {"generation", stored.current ? stored.current->number : 0},
               {"generations", stored.generations},
-              {"next", NextSteps(session, stored, kernel.value("next", "")).list(damaged, components, expect)},
+              {"next", NextSteps(session, options, stored, kernel.value("next", "")).list(damaged, components, expect)},
               {"at_work", stored.unfinished.at_work},
               {"pending", stored.unfinished.pending},
               {"recovery", stored.unfinished.recovery}};
