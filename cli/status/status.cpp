@@ -2,6 +2,7 @@
 #include "cli/status/status.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include <unistd.h>
@@ -174,12 +175,35 @@ Json components_of(Session& session, const Options& options, const StoredState& 
 
 /// Returns verify's finding about the GPUs that the spec expects; null when it expects none, or they cannot be counted
 /// yet. Reads the root's own spec first, as verify does: when no GPU was found, there may be no generation.
-Json expectation_of(Session& session, const Options& options, const StoredState& stored) {
+Json expectation_of(Session& session, const Options& options, const StoredState& stored,
+                    const std::set<std::string>& silent) {
   std::optional<HostSpec> spec = stored.spec;
   if (auto own = load_spec(session, options)) spec = std::move(own->spec);
-  const auto finding = spec ? check_expectation(session, spec->expected) : std::nullopt;
+  const auto finding = spec ? check_expectation(session, spec->expected, silent) : std::nullopt;
   if (!finding || finding->status == Finding::Status::not_exercised) return {};
   return {{"status", to_string(finding->status)}, {"text", finding->text}, {"remedy", finding->remedy}};
+}
+
+/// Services watch the GPUs all the time, and their reports are part of the status. Without a running service this asks
+/// the components.
+std::map<std::string, Findings> gpu_findings(Session& session, const StoredState& stored) {
+  constexpr std::chrono::seconds kLimit{4};
+  const bool is_watched = std::ranges::any_of(
+      stored.services, [](const auto& service) { return service.second.is == ServiceState::Is::working; });
+  const bool is_idle = stored.unfinished.at_work.empty();  // an apply may be changing the GPUs
+  if (is_watched || !is_idle || !stored.spec || gpus_on_bus(session).empty()) return {};
+  return check_gpus(session, *stored.spec, kLimit);
+}
+
+/// One entry for each GPU that does not work: {"problem", "do"}. A job's own errors are not among them.
+Json gpu_problems(const std::map<std::string, Findings>& findings) {
+  Json problems = Json::array();
+  for (const CauseEntry& entry : entries_of(findings)) {
+    const bool is_lost = entry.head->cause == kGpuCause || entry.head->cause.ends_with("/lost");
+    if (entry.worst() == Finding::Status::fail || is_lost)
+      problems.push_back({{"problem", entry.head->text}, {"do", entry.head->remedy}});
+  }
+  return problems;
 }
 
 /// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
@@ -202,7 +226,8 @@ class NextSteps {
         failure_(stored.current ? "" : failure_of_last_apply(session, log_folder(options))),
         next_kernel_(std::move(next_kernel)) {}
 
-  Json list(const Json& damaged, const Json& components, const Json& expect) {
+  Json list(const Json& damaged, const Json& components, const Json& expect, const Json& gpu_problems) {
+    for (const Json& each : gpu_problems) steps_.push_back(each);
     if (expect.is_object() && expect.value("status", "") != "pass")
       add(expect.value("text", ""), expect.value("remedy", ""));
     if (const Json full = full_disk(session_); full.is_object()) add(full.value("problem", ""), full.value("do", ""));
@@ -328,19 +353,24 @@ Result<Json> status_of(Session& session, const Options& options) {
   const Json damaged = damage_of(session, stored);
   const Json components = components_of(session, options, stored);
   const Json kernel = kernel_facts(session);
-  const Json expect = expectation_of(session, options, stored);
-  Json status{{"host", host_facts(session)},
-              {"kernel", kernel},
-              {"devices", device_facts(session)},
-              {"components", components},
-              {"damaged", damaged},
-              {"generation", stored.current ? stored.current->number : 0},
-              {"generations", stored.generations},
-              {"next", NextSteps(session, options, stored, kernel.value("next", "")).list(damaged, components, expect)},
-              {"at_work", stored.unfinished.at_work},
-              {"pending", stored.unfinished.pending},
-              {"recovery", stored.unfinished.recovery}};
+  const auto gpus = gpu_findings(session, stored);
+  const Json problems = gpu_problems(gpus);
+  const Json expect = expectation_of(session, options, stored, silent_gpus(gpus));
+  Json status{
+      {"host", host_facts(session)},
+      {"kernel", kernel},
+      {"devices", device_facts(session)},
+      {"components", components},
+      {"damaged", damaged},
+      {"generation", stored.current ? stored.current->number : 0},
+      {"generations", stored.generations},
+      {"next",
+       NextSteps(session, options, stored, kernel.value("next", "")).list(damaged, components, expect, problems)},
+      {"at_work", stored.unfinished.at_work},
+      {"pending", stored.unfinished.pending},
+      {"recovery", stored.unfinished.recovery}};
   if (expect.is_object()) status["expect"] = expect;
+  if (!problems.empty()) status["gpu_problems"] = problems;
   if (session.state().is_closed()) status["without_records"] = true;
   if (stored.current) {
     status["spec_file"] = stored.current->spec_file;

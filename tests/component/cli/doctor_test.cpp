@@ -154,5 +154,23 @@ TEST(Doctor, NamesTheSimulatedMachineWhoseGpuItSpeaksOf) {
   EXPECT_THAT(generate.err, HasSubstr("`slipway apply --root DIR --sim " + std::string(kBootedMachine) + "`"));
 }
 
+// Earlier status told of no GPU where no service runs.
+TEST(Status, BeginsWithALostGpuWhereNoServiceRuns) {
+  const DriverRoot root;
+  root.folder().file("host.yaml",
+                     "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  expect: {gpus: 8}\n"
+                     "  components:\n    driver: {version: \"535.261.03\", modules: open, source: {repository: " +
+                         testing::kPackage + ", trust: unsigned}}\n    cdi: {}\n");
+  ASSERT_EQ(root.run({"apply", "--yes"}, kBootedMachine).code, 0) << root.error_text();
+  EXPECT_THAT(root.run({"status"}, kBootedMachine).out, StartsWith("Host "));
+  const std::string lose = SLIPWAY_SIM_PROGRAM " " + root.path("run/slipway/sim").string() + " gpu 3 lost";
+  ASSERT_EQ(std::system(lose.c_str()), 0);
+  const Ran status = root.run({"status"}, kBootedMachine);
+  EXPECT_EQ(status.code, 1) << "the spec expects 8 GPUs";
+  EXPECT_THAT(status.out, StartsWith("GPU 3 (0000:5d:00.0) is lost"));
+  EXPECT_THAT(status.out, HasSubstr("\nNext\n  GPU 3 (0000:5d:00.0) is lost"));
+  EXPECT_THAT(status.out, HasSubstr("reset the GPU"));
+}
+
 }  // namespace
 }  // namespace slipway
