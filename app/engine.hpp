@@ -19,6 +19,7 @@
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/causes.hpp"
 #include "core/engine/verify/doctor.hpp"
+#include "core/engine/verify/gpu_check.hpp"
 #include "core/engine/verify/services.hpp"
 #include "core/engine/verify/verify.hpp"
 #include "core/exit_code.hpp"

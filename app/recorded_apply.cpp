@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include <unistd.h>
 
@@ -34,6 +36,13 @@ std::string user() {
   return before_sudo != nullptr ? before_sudo : "uid " + std::to_string(::getuid());
 }
 
+/// The file's absolute path: an entry of the log may be read in another folder.
+std::string absolute_path(const std::string& file) {
+  std::error_code problem;
+  const auto path = std::filesystem::absolute(file, problem);
+  return problem || file.empty() || file == "-" ? file : path.lexically_normal().string();
+}
+
 std::string boot_id(const Host& host) {
   std::string id = host.read("/proc/sys/kernel/random/boot_id").value_or("");
   while (!id.empty() && id.back() == '\n') id.pop_back();
@@ -47,7 +56,7 @@ Json begun(const core::Session& session, const ChangeRequest& request, const std
              {"command", request.command},
              {"arguments", request.arguments},
              {"root", session.host_config().root},
-             {"spec", spec},
+             {"spec", absolute_path(spec)},
              {"version", request.version},
              {"user", user()},
              {"pid", ::getpid()},
@@ -163,11 +172,70 @@ std::string machine_log_folder(bool own_environment) {
   return given == nullptr || *given == '\0' ? kFolder : given;
 }
 
+std::vector<Json> logged_of_root(const core::Session& session, const std::string& log_folder) {
+  std::set<std::string> others;  // events of other roots, by id; an end names no root
+  std::vector<Json> events = History(log_folder).read().value_or({});
+  for (const Json& event : events)
+    if (event.value("event", Json()) == "begin" && event.value("root", Json()) != session.host_config().root)
+      others.insert(canonical(event.value("id", Json())));
+  std::erase_if(events, [&](const Json& event) { return others.contains(canonical(event.value("id", Json()))); });
+  return events;
+}
+
+namespace {
+
+/// The newest change of the session's root in this machine's log: its begin event and its end event.
+struct LoggedChange {
+  Json begin;
+  Json end;  ///< empty while it runs, or when it was cut off
+};
+
+std::optional<LoggedChange> newest_change(const core::Session& session, const std::string& log_folder) {
+  const HostConfig& host = session.host_config();
+  if (!host.live && host.root != "/") return std::nullopt;
+  const std::vector<Json> events = logged_of_root(session, log_folder);
+  const auto is = [](const Json& event, const char* kind) { return event.value("event", Json()) == kind; };
+  const auto begin =
+      std::find_if(events.rbegin(), events.rend(), [&](const Json& event) { return is(event, "begin"); });
+  if (begin == events.rend()) return std::nullopt;
+  LoggedChange change{*begin, Json::object()};
+  for (const Json& event : events)
+    if (is(event, "end") && event.value("id", Json()) == begin->value("id", Json())) change.end = event;
+  return change;
+}
+
+}  // namespace
+
+Result<std::string> spec_of_last_apply(core::Session& session, const std::string& log_folder) {
+  SLIPWAY_TRY(failing, session.state().failing());
+  for (const auto& [name, record] : failing.items())
+    if (const std::string file = record.value("spec_file", ""); !file.empty() && file != "-") return file;
+  const auto change = newest_change(session, log_folder);
+  const Json file = change ? change->begin.value("spec", Json()) : Json();
+  const std::string path = file.is_string() ? file.get<std::string>() : std::string();
+  return path.starts_with('/') && ::access(path.c_str(), R_OK) == 0 ? path : std::string("SPEC");
+}
+
+std::string failure_of_last_apply(const core::Session& session, const std::string& log_folder) {
+  const auto change = newest_change(session, log_folder);
+  if (!change || change->begin.value("command", Json()) != "apply" || change->end.value("result", Json()) != "failed")
+    return {};
+  std::string text;
+  const Json components = change->end.value("components", Json::array());
+  for (const Json& component : components) {
+    const Json error = component.is_object() ? component.value("error", Json()) : Json();
+    const Json name = component.is_object() ? component.value("name", Json()) : Json();
+    if (!error.is_string() || !name.is_string()) continue;
+    text += (text.empty() ? "" : "; ") + name.get<std::string>() + ": " + error.get<std::string>();
+  }
+  const Json error = change->end.value("error", Json());
+  return text.empty() && error.is_string() ? error.get<std::string>() : text;
+}
+
 int apply_exit_code(const core::ApplyResult& result) {
   int code = result.error ? core::kExitError : core::kExitDone;
   for (const core::PlannedComponent& component : result.run.components) {
-    if (component.state == core::ComponentState::failed || component.state == core::ComponentState::blocked)
-      return core::kExitError;
+    if (component.state == core::ComponentState::failed || component.state == core::ComponentState::blocked) return core::kExitError;
     if (component.state == core::ComponentState::waiting) code = std::max<int>(code, core::kExitWaiting);
     if (component.state == core::ComponentState::reboot_required && code == core::kExitDone) code = core::kExitReboot;
   }

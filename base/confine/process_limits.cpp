@@ -261,6 +261,9 @@ void LimitedProcesses::make() {
     if (group.second_version) {
       Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!opened || ::faccessat(opened.get(), "cgroup.kill", W_OK, 0) != 0) continue;
+      // A user may own the folder and not its cgroup.procs. The kernel then refuses to move a process from this group
+      // into one below it (cgroups(7), "Delegation").
+      if (::faccessat(AT_FDCWD, (group.folder + "/cgroup.procs").c_str(), W_OK, AT_EACCESS) != 0) continue;
       hand_down(group.folder);
       // "domain invalid": no process can enter it. It is removed with the others.
       const std::string type = content(folder + "/cgroup.type");

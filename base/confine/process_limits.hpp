@@ -26,7 +26,8 @@ struct ProcessLimits {
 enum class ExceededLimit { none, memory, processes };
 
 /// The groups of one process and its descendants. They are made below the groups of this process: cgroup2 (Linux 5.14,
-/// for cgroup.kill) with its delegated controllers, and the older memory and pids hierarchies. For one thread.
+/// for cgroup.kill) with its delegated controllers, and the older memory and pids hierarchies. A group that this user
+/// cannot move processes into is not used: the usage is checked instead. For one thread.
 class LimitedProcesses {
  public:
   /// @param kind  a word for the names of the groups: "slipway-KIND-PID-NUMBER". Groups of that form whose slipway was

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/command_line/read_words.hpp"
 #include "cli/command.hpp"
+#include "cli/front/handover.hpp"
 #include "cli/reference/component_tools.hpp"
+#include "cli/reference/reference.hpp"
+#include "core/loader/installation.hpp"
 
 namespace slipway::cli {
 namespace {
@@ -42,11 +46,27 @@ void print_options(const std::vector<CommandOption>& options) {
   }
 }
 
+/// Prints the profiles of the simulator by becoming its program. Prints nothing where it is not installed.
+void print_profiles() { (void)become(own_prefix() / "bin/slipway-sim", {"slipway-sim", "profiles"}); }
+
 /// Prints the words that an option accepts.
 void print_choices(const std::vector<CommandOption>& options, const std::string& name) {
-  for (const CommandOption& option : options)
-    if (long_name(option) == name || short_name(option) == name)
-      for (const std::string& choice : choices_of(option)) print(choice + "\n");
+  for (const CommandOption& option : options) {
+    if (long_name(option) != name && short_name(option) != name) continue;
+    for (const std::string& choice : choices_of(option)) print(choice + "\n");
+    if (value_kind(option) == ValueKind::profile) print_profiles();
+  }
+}
+
+/// Prints the generations of the root that the typed words name, if this user may read them.
+void print_generations(const std::vector<std::string>& typed, TerminalUi& ui) {
+  SessionOptions options;
+  options.root = command_line::find_options({{"root", "DIR"}}, typed).text("root", options.root);
+  const auto session = Session::open(options, ui);
+  if (!session) return;
+  const auto numbers = (*session)->state().generations();
+  if (!numbers) return;
+  for (const int number : *numbers) print(std::to_string(number) + "\n");
 }
 
 }  // namespace
@@ -61,11 +81,13 @@ Result<int> print_manual_page(const Options&, TerminalUi& ui) {
 }
 
 /// Prints words for the completions while a user types: `completion names KIND -- WORD…`, with the words of a tool's
-/// command line before the current one. Other kinds take no words.
+/// command line before the current one, or of `rollback` and `diff`. Other kinds take no words.
 Result<int> print_names(const Options& options, TerminalUi& ui) {
   std::vector<std::string> words = options.arguments;
   const std::string kind = words.empty() ? "" : words.front();
   if (!words.empty()) words.erase(words.begin());
+  if (kind == "profiles") print_profiles();
+  if (kind == "generations") print_generations(words, ui);
   SLIPWAY_TRY(plugins, core::discover_plugins(core::plugin_folders(true)));
   if (kind == "components" || kind == "services") {
     for (const auto& [name, path] : plugins.component_to_path)

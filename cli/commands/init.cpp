@@ -25,7 +25,9 @@ Result<int> run_init(const Options& options, TerminalUi& ui) {
   for (const auto& [component, path] : session->plugins().component_to_path) {
     auto facts = core::detect_component(*session, component, Json::object());
     if (!facts) {
-      ui.log(core::Ui::Level::warning, component, "left out: " + facts.error().what);
+      ui.log(core::Ui::Level::warning, component,
+             "left out: " + facts.error().what +
+                 (facts.error().next.empty() ? "" : "; to have it in the spec, " + facts.error().next));
       continue;
     }
     if (!facts->applicable()) {

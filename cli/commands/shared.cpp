@@ -63,7 +63,41 @@ Result<core::Lock> load_lock(core::Session& session, const Options& options) {
   return core::Lock::from_json(current->lock, "generation " + std::to_string(current->number));
 }
 
-Result<SpecAndLock> from_generation(core::Session& session) {
+/// True when an apply was interrupted, is under way, or has left a component failed.
+Result<bool> has_unfinished_apply(core::Session& session) {
+  if (session.state().is_closed()) return false;
+  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  SLIPWAY_TRY(failing, session.state().failing());
+  return unfinished.recovery || unfinished.damaged || !unfinished.pending.empty() || !unfinished.at_work.empty() ||
+         !failing.empty();
+}
+
+/// For a root in which the first apply did not end well: verify and doctor report its unfinished work.
+Result<SpecAndLock> without_generation(core::Session& session, const Options& options) {
+  SLIPWAY_TRY(spec, spec_of_last_apply(session, log_folder(options)));
+  session.set_advised_spec(spec);
+  if (options.command == "verify" || options.command == "doctor") return SpecAndLock{};
+  return core::advised(Error{ErrorCode::not_found,
+                       "there is no host spec, and the first apply did not complete",
+                       kDefaultSpec,
+                       "run `slipway apply` again; `slipway doctor` tells what is unfinished",
+                       {}},
+                 session.options());
+}
+
+/// For a root in which the first apply failed and was undone.
+Error after_failed_apply(core::Session& session, const Options& options, const std::string& why) {
+  const auto spec = spec_of_last_apply(session, log_folder(options));
+  session.set_advised_spec(spec ? *spec : "SPEC");
+  return core::advised(Error{ErrorCode::not_found,
+                       "nothing is provisioned: the first apply failed (" + why + ")",
+                       kDefaultSpec,
+                       "correct that, then run `slipway apply` again",
+                       {}},
+                 session.options());
+}
+
+Result<SpecAndLock> from_generation(core::Session& session, const Options& options) {
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(current, core::applied_now(session));
   if (!current && session.state().leaves_out("generations/current")) return SpecAndLock{};
@@ -73,6 +107,12 @@ Result<SpecAndLock> from_generation(core::Session& session) {
                  kDefaultSpec,
                  "run it as root (sudo), or name a spec with -f",
                  {}};
+  if (!current) {
+    SLIPWAY_TRY(is_unfinished, has_unfinished_apply(session));
+    if (is_unfinished) return without_generation(session, options);
+    if (const std::string why = failure_of_last_apply(session, log_folder(options)); !why.empty())
+      return after_failed_apply(session, options, why);
+  }
   if (!current)
     return Error{ErrorCode::not_found,
                  "there is no host spec",
@@ -234,7 +274,7 @@ Result<SpecAndLock> load_spec(core::Session& session, const Options& options) {
     text = std::move(own);
   }
   if (options.is_of_a_boot() || (options.spec.empty() && !text)) {
-    SLIPWAY_TRY(generation, from_generation(session));
+    SLIPWAY_TRY(generation, from_generation(session, options));
     loaded = std::move(generation);
     if (!options.lock.empty()) {
       SLIPWAY_TRY(lock, load_lock(session, options));

@@ -76,6 +76,20 @@ std::vector<CommandOption> own_options(const ToolInfo* tool, bool simulated) {
   return own;
 }
 
+/// Some tools accept an option several times, like the programs that they replace. Refuses this for slipway's own
+/// options: the first --sim may be the machine that was meant.
+Status check_given_once(const std::string& component, const CommandWords& found) {
+  std::vector<std::string> names{"sim", "log-format"};
+  if (found.given("sim")) names.emplace_back("root");
+  for (const std::string& name : names) {
+    const auto values = found.values.find(name);
+    if (values == found.values.end() || values->second.size() < 2) continue;
+    const std::string call = "slipway " + component + (found.arguments.empty() ? "" : " " + found.arguments.front());
+    return CommandTable{.call = call}.wrong("--" + name + " is given more than once");
+  }
+  return {};
+}
+
 /// Returns the words for the tool; the input includes the tool's name.
 Result<CommandWords> read_tool(const ToolInfo& tool, std::vector<std::string> words, bool simulated) {
   words.erase(std::ranges::find(words, tool.name));
@@ -123,8 +137,8 @@ Result<int> run_tool(const core::Manifest& manifest, const std::vector<std::stri
       return become_tool(program->second, words);
   // The plugin has the tool's table, so the options that are needed to ask it are read first.
   const CommandWords found = command_line::find_options(own_options(nullptr, true), words);
-  SLIPWAY_TRY(log,
-              base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
+  SLIPWAY_CHECK(check_given_once(manifest.component, found));
+  SLIPWAY_TRY(log, base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
   if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
   core::SessionOptions options;

@@ -27,6 +27,16 @@ bool all_pass(const std::map<std::string, Findings>& findings) {
   return std::ranges::all_of(findings, [](const auto& each) { return each.second.passed(); });
 }
 
+/// The last line of the page. Checks that were skipped have verified nothing.
+Toned verdict(const std::map<std::string, Findings>& findings, bool passed) {
+  const bool any = std::ranges::any_of(findings, [](const auto& each) {
+    return std::ranges::count(each.second.list(), Finding::Status::pass, &Finding::status) != 0;
+  });
+  if (!passed) return {Tone::bad, "Not everything passes."};
+  return any ? Toned{Tone::good, "Verified."}
+             : Toned{Tone::attention, "Nothing was verified: there is nothing to check here."};
+}
+
 /// True while another slipway is at work, such as slipway-cdi-refresh.service, which a boot starts when the driver is
 /// there.
 bool is_being_changed(const std::map<std::string, Findings>& findings) {
@@ -108,8 +118,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   const bool passed = !core::awaits_apply(findings) && all_pass(findings);
   if (options.output == "text") {
     Page page = findings_text(findings);
-    print_wrapped(page << (passed ? Toned{Tone::good, "Verified."} : Toned{Tone::bad, "Not everything passes."})
-                       << '\n');
+    print_wrapped(page << verdict(findings, passed) << '\n');
   } else {
     print(json_text(findings_json(findings), options.output));
   }

@@ -16,7 +16,7 @@ std::string value_line(const CommandOption& option) {
     case ValueKind::folder:
       return "_slipway_paths -d";
     case ValueKind::profile:
-      return R"X(_slipway_words "$(cd /usr/share/slipway/sim 2>/dev/null && printf '%s\n' *.yaml | sed 's/\.yaml$//')")X";
+      return R"X(_slipway_words "$(_slipway_names profiles)")X";
     case ValueKind::kernel:
       return R"X(_slipway_words "$(ls /lib/modules 2>/dev/null)")X";
     default:
@@ -51,6 +51,8 @@ std::string word_line(const Command& command) {
       return R"X(_slipway_words "$(_slipway_names services)")X";
     case WordKind::commands:
       return "_slipway_words '" + command_names() + "'";
+    case WordKind::generations:
+      return R"X(_slipway_words "$(_slipway_names generations -- "${COMP_WORDS[@]:1:COMP_CWORD-1}")")X";
     case WordKind::file:
       return "_slipway_paths -f";
   }

@@ -21,7 +21,7 @@ std::string value_words(const CommandOption& option) {
     case ValueKind::folder:
       return " -x -a '(__fish_complete_directories)'";
     case ValueKind::profile:
-      return " -x -a '(path basename -E /usr/share/slipway/sim/*.yaml)'";
+      return " -x -a '(__slipway_names profiles)'";
     case ValueKind::kernel:
       return " -x -a '(command ls /lib/modules)'";
     case ValueKind::file:
@@ -68,6 +68,8 @@ std::string word_lines() {
               fish_quoted(verbs_of(command)) + "\n";
     else if (kind == WordKind::components || kind == WordKind::services)
       text += seen + "' -f -a '(__slipway_names " + (kind == WordKind::services ? "services" : "components") + ")'\n";
+    else if (kind == WordKind::generations)
+      text += seen + "' -f -a '(__slipway_names generations -- (commandline -opc)[2..-1])'\n";
     else if (kind == WordKind::commands)
       text += seen + "' -f -a " + fish_quoted(command_names()) + "\n";
     else if (kind == WordKind::none)

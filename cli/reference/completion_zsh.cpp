@@ -23,7 +23,7 @@ std::string value_action(const CommandOption& option) {
     case ValueKind::folder:
       return "_files -/";
     case ValueKind::profile:
-      return "{compadd /usr/share/slipway/sim/*.yaml(N:t:r)}";
+      return "{compadd -- $(_slipway_names profiles)}";
     case ValueKind::kernel:
       return "{compadd /lib/modules/*(N:t)}";
     default:
@@ -49,6 +49,8 @@ std::string word_action(const Command& command) {
       return "*:component:{compadd -- $(_slipway_names services)}";
     case WordKind::commands:
       return "*:command:(" + command_names() + ")";
+    case WordKind::generations:
+      return "*:generation:{compadd -- $(_slipway_names generations -- ${words[2,CURRENT-1]})}";
     case WordKind::file:
       return "*:file:_files";
   }

@@ -89,11 +89,12 @@ inline std::vector<std::string> commands_with_verbs() {
 }
 
 /// The kind of words that a command takes besides its options.
-enum class WordKind { none, components, services, commands, file };
+enum class WordKind { none, components, services, commands, generations, file };
 
 inline WordKind word_kind(const Command& command) {
   if (command.most_arguments == 0) return WordKind::none;
   if (command.name == "help") return WordKind::commands;
+  if (command.name == "rollback" || command.name == "diff") return WordKind::generations;
   if (command.usage.find("COMPONENT") != std::string::npos) return WordKind::components;
   return command.usage.starts_with("service NAME") ? WordKind::services : WordKind::file;
 }

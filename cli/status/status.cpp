@@ -2,6 +2,7 @@
 #include "cli/status/status.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include <unistd.h>
@@ -55,21 +56,10 @@ Json damage_of(core::Session& session, const StoredState& stored) {
   return damaged;
 }
 
-/// Returns the entries of this machine's log about the root.
-std::vector<Json> logged_here(const Options& options, const std::string& root) {
-  std::set<std::string> others;  // events of other roots, by id; an end names no root
-  std::vector<Json> events = app::History(log_folder(options)).read().value_or({});
-  for (const Json& event : events)
-    if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
-      others.insert(canonical(event.value("id", Json())));
-  std::erase_if(events, [&](const Json& event) { return others.contains(canonical(event.value("id", Json()))); });
-  return events;
-}
-
 /// Returns the root's log; skips unreadable parts.
 std::vector<Json> events_of(const core::Session& session, const Options& options) {
   const HostConfig& host = session.host_config();
-  if (host.live || host.root == "/") return logged_here(options, host.root);
+  if (host.live || host.root == "/") return logged_of_root(session, log_folder(options));
   const auto root = RootDir::open(host.root);
   return root ? app::read_log_of(*root).value_or({}) : std::vector<Json>{};
 }
@@ -187,32 +177,59 @@ Json components_of(core::Session& session, const Options& options, const StoredS
 
 /// Returns verify's finding about the GPUs that the spec expects; null when it expects none, or they cannot be counted
 /// yet. Reads the root's own spec first, as verify does: when no GPU was found, there may be no generation.
-Json expectation_of(core::Session& session, const Options& options, const StoredState& stored) {
+Json expectation_of(core::Session& session, const Options& options, const StoredState& stored,
+                    const std::set<std::string>& silent) {
   std::optional<core::HostSpec> spec = stored.spec;
   if (auto own = load_spec(session, options)) spec = std::move(own->spec);
-  const auto finding = spec ? core::check_expectation(session, spec->expected) : std::nullopt;
+  const auto finding = spec ? core::check_expectation(session, spec->expected, silent) : std::nullopt;
   if (!finding || finding->status == Finding::Status::not_exercised) return {};
   return {{"status", to_string(finding->status)}, {"text", finding->text}, {"remedy", finding->remedy}};
 }
 
+/// Services watch the GPUs all the time, and their reports are part of the status. Without a running service this asks
+/// the components.
+std::map<std::string, Findings> gpu_findings(Session& session, const StoredState& stored) {
+  constexpr std::chrono::seconds kLimit{4};
+  const bool is_watched = std::ranges::any_of(
+      stored.services, [](const auto& service) { return service.second.is == ServiceState::Is::working; });
+  const bool is_idle = stored.unfinished.at_work.empty();  // an apply may be changing the GPUs
+  if (is_watched || !is_idle || !stored.spec || gpus_on_bus(session).empty()) return {};
+  return check_gpus(session, *stored.spec, kLimit);
+}
+
+/// One entry for each GPU that does not work: {"problem", "do"}. A job's own errors are not among them.
+Json gpu_problems(const std::map<std::string, Findings>& findings) {
+  Json problems = Json::array();
+  for (const CauseEntry& entry : entries_of(findings)) {
+    const bool is_lost = entry.head->cause == kGpuCause || entry.head->cause.ends_with("/lost");
+    if (entry.worst() == Finding::Status::fail || is_lost)
+      problems.push_back({{"problem", entry.head->text}, {"do", entry.head->remedy}});
+  }
+  return problems;
+}
+
 /// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
 /// its file exists.
-std::string the_spec(const Host& host, const StoredState& stored) {
-  if (host.exists("/etc/slipway/host.yaml")) return "";
+std::string the_spec(Session& session, const Options& options, const StoredState& stored) {
+  if (session.host().exists("/etc/slipway/host.yaml")) return "";
+  if (!stored.current && !session.state().is_closed())
+    return " -f " + shell_word(spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
   const std::string last = stored.current ? stored.current->spec_file : "";
-  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? last : "SPEC");
+  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? shell_word(last) : "SPEC");
 }
 
 /// The next steps for the user, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(core::Session& session, const StoredState& stored, std::string next_kernel)
+  NextSteps(core::Session& session, const Options& options, const StoredState& stored, std::string next_kernel)
       : session_(session),
         stored_(stored),
-        spec_(the_spec(session.host(), stored)),
+        spec_(the_spec(session, options, stored)),
+        failure_(stored.current ? "" : failure_of_last_apply(session, log_folder(options))),
         next_kernel_(std::move(next_kernel)) {}
 
-  Json list(const Json& damaged, const Json& components, const Json& expect) {
+  Json list(const Json& damaged, const Json& components, const Json& expect, const Json& gpu_problems) {
+    for (const Json& each : gpu_problems) steps_.push_back(each);
     if (expect.is_object() && expect.value("status", "") != "pass")
       add(expect.value("text", ""), expect.value("remedy", ""));
     if (const Json full = app::full_disk(session_); full.is_object())
@@ -245,6 +262,8 @@ class NextSteps {
           "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (session_.state().is_closed())
       add("this user may not read slipway's records of this root", "run `slipway status` as root (sudo)");
+    else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty() && !failure_.empty())
+      add("nothing is provisioned: the first apply failed (" + failure_ + ")", "correct that, then run " + apply);
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -324,6 +343,7 @@ class NextSteps {
   core::Session& session_;
   const StoredState& stored_;
   std::string spec_;
+  std::string failure_;      ///< of the first apply, which left nothing
   std::string next_kernel_;  ///< the boot loader's choice; empty: unknown
   std::vector<std::string> edited_;
   std::vector<std::string> lost_;
@@ -337,19 +357,24 @@ Result<Json> status_of(core::Session& session, const Options& options) {
   const Json damaged = damage_of(session, stored);
   const Json components = components_of(session, options, stored);
   const Json kernel = app::kernel_facts(session);
-  const Json expect = expectation_of(session, options, stored);
-  Json status{{"host", app::host_facts(session)},
-              {"kernel", kernel},
-              {"devices", app::device_facts(session)},
-              {"components", components},
-              {"damaged", damaged},
-              {"generation", stored.current ? stored.current->number : 0},
-              {"generations", stored.generations},
-              {"next", NextSteps(session, stored, kernel.value("next", "")).list(damaged, components, expect)},
-              {"at_work", stored.unfinished.at_work},
-              {"pending", stored.unfinished.pending},
-              {"recovery", stored.unfinished.recovery}};
+  const auto gpus = gpu_findings(session, stored);
+  const Json problems = gpu_problems(gpus);
+  const Json expect = expectation_of(session, options, stored, silent_gpus(gpus));
+  Json status{
+      {"host", app::host_facts(session)},
+      {"kernel", kernel},
+      {"devices", app::device_facts(session)},
+      {"components", components},
+      {"damaged", damaged},
+      {"generation", stored.current ? stored.current->number : 0},
+      {"generations", stored.generations},
+      {"next",
+       NextSteps(session, options, stored, kernel.value("next", "")).list(damaged, components, expect, problems)},
+      {"at_work", stored.unfinished.at_work},
+      {"pending", stored.unfinished.pending},
+      {"recovery", stored.unfinished.recovery}};
   if (expect.is_object()) status["expect"] = expect;
+  if (!problems.empty()) status["gpu_problems"] = problems;
   if (session.state().is_closed()) status["without_records"] = true;
   if (stored.current) {
     status["spec_file"] = stored.current->spec_file;

@@ -190,6 +190,8 @@ std::vector<TableRow> rows_of(const Json& components, std::time_t now) {
 
 Page status_page(const Json& status, std::time_t now) {
   Page page;
+  for (const Json& each : app::member(status, "gpu_problems"))
+    page << Toned{Tone::bad, cut_at_word(each.value("problem", ""), kLongestRemark)} << '\n';
   if (const Json expect = app::member(status, "expect"); expect.is_object() && expect.value("status", "") == "fail")
     page << Toned{Tone::bad, "GPUs are not as expected: " + expect.value("text", "")} << '\n';
   std::vector<TableRow> head{{{Tone::heading, status["host"].value("kind", "") == "image" ? "Image" : "Host"},

@@ -17,8 +17,9 @@ struct RootCommand {
   bool takes_kernel = true;
   bool plans_units = false;  ///< takes --without-slipway
   bool takes_image = true;   ///< --image
+  bool writes = false;       ///< changes the root's files
 };
-constexpr std::array kCommands{RootCommand{"apply", true, true, true},
+constexpr std::array kCommands{RootCommand{"apply", true, true, true, true, true},
                                RootCommand{"plan", true, true, true},
                                RootCommand{"verify"},
                                RootCommand{"doctor"},
@@ -28,11 +29,11 @@ constexpr std::array kCommands{RootCommand{"apply", true, true, true},
                                RootCommand{"status", false, false},
                                RootCommand{"generations", false, false},
                                RootCommand{"diff", false, false},
-                               RootCommand{"rollback"},
-                               RootCommand{"remove"},
-                               RootCommand{"repair", false, false},
-                               RootCommand{"accept"},
-                               RootCommand{"gc", false, false},
+                               RootCommand{"rollback", false, true, false, true, true},
+                               RootCommand{"remove", false, true, false, true, true},
+                               RootCommand{"repair", false, false, false, true, true},
+                               RootCommand{"accept", false, true, false, true, true},
+                               RootCommand{"gc", false, false, false, true, true},
                                RootCommand{"log", false, false},
                                RootCommand{"bugreport"},
                                RootCommand{"service", true},
@@ -45,6 +46,9 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
     if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + shell_word(value);
   };
   if (options.root != "/") add(" --root ", options.root);
+  // The files of a simulated machine do not belong into this machine's root.
+  const bool is_simulated_here = options.root == "/" && !options.sim.empty() && !options.live.has_value();
+  if (command.writes && is_simulated_here) add(" --root ", "DIR");
   if (options.root != "/" && options.live.value_or(false) && words.find(" --live") == std::string_view::npos)
     text += " --live";
   if (command.takes_image && options.root == "/" && !options.live.value_or(true) &&
@@ -56,6 +60,44 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
   if (command.needs_spec) add(" -f ", options.spec);
   if (command.plans_units && options.without_slipway) text += " --without-slipway";
   return text;
+}
+
+/// Returns how this run names its simulated machine: "--root rootfs --sim h100x8", or the folder of the machine that
+/// lives in the root; empty for a real machine.
+std::string simulation_of(const Machine& machine) {
+  const SessionOptions& options = machine.options();
+  const bool is_here = options.root == "/";
+  if (!options.sim.empty())
+    return (is_here ? "" : "--root " + shell_word(options.root) + " ") + "--sim " + shell_word(options.sim);
+  constexpr const char* kFolder = "/run/slipway/sim";
+  return machine.host().exists(std::string(kFolder) + "/machine") ? (is_here ? "" : options.root) + kFolder : "";
+}
+
+/// True for a program of the running machine: of its system, or of a vendor, whose programs have names with a hyphen.
+bool is_of_the_machine(std::string_view program) {
+  constexpr std::array<std::string_view, 8> kOfTheSystem{"dmesg",    "journalctl", "lsmod", "lspci",
+                                                         "modprobe", "mokutil",    "rmmod", "systemctl"};
+  const bool is_hyphenated = program.find('-') != std::string_view::npos &&
+                             program.find_first_of(":=/_") == std::string_view::npos && !program.starts_with('-');
+  return is_hyphenated || std::ranges::count(kOfTheSystem, program) != 0;
+}
+
+/// True when a command of the text acts on the running machine, by a program or by `slipway pause`.
+bool acts_on_the_machine(const std::string& text) {
+  for (std::size_t at = text.find('`'); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find('`', at + 1), text.size());
+    const std::string_view command = std::string_view(text).substr(at + 1, end - at - 1);
+    if (command.starts_with("slipway pause") || is_of_the_machine(command.substr(0, command.find(' ')))) return true;
+    at = end == text.size() ? std::string::npos : text.find('`', end + 1);
+  }
+  return false;
+}
+
+/// A GPU of a simulated machine must not send the user to the GPU of the same number in this machine.
+std::string for_simulation(std::string text, const Machine& machine) {
+  if (!acts_on_the_machine(text)) return text;
+  const std::string simulation = simulation_of(machine);
+  return simulation.empty() ? text : "on the simulated machine (" + simulation + "), not on this one: " + text;
 }
 
 }  // namespace
@@ -124,15 +166,15 @@ Error advised_by_plugin(Error error, const Machine& machine) {
     for (auto& [name, text] : error.details)
       if (name == "found") text = sandbox::command_in_root(text, machine.host_config().root);
   }
+  error.next = for_simulation(std::move(error.next), machine);
   return advised(std::move(error), machine.options());
 }
 
 Findings advised_by_plugin(const Findings& findings, const Machine& machine) {
   Findings all;
   for (Finding finding : findings.list()) {
-    if (!machine.host_config().live)
-      finding.remedy = sandbox::command_in_root(finding.remedy, machine.host_config().root);
-    finding.remedy = advised(std::move(finding.remedy), machine.options());
+    if (!machine.host_config().live) finding.remedy = sandbox::command_in_root(finding.remedy, machine.host_config().root);
+    finding.remedy = advised(for_simulation(std::move(finding.remedy), machine), machine.options());
     all.add(std::move(finding));
   }
   return all;

@@ -34,7 +34,7 @@ std::string edit_remedies(const std::vector<std::string>& paths);
 std::string text_with_file(const Error& error);
 
 /// Adapts a plugin's advice to this root. A plugin knows nothing about other roots, so the root's programs are also
-/// named as they are run from here ("`depmod -b /srv/rootfs 6.1`").
+/// named as they are run from here ("`depmod -b /srv/rootfs 6.1`"). Commands for a simulated machine say so.
 Error advised_by_plugin(Error error, const Machine& machine);
 Findings advised_by_plugin(const Findings& findings, const Machine& machine);
 

@@ -49,6 +49,8 @@ class Machine {
 
   /// Sets the spec's `hardware` word. Where the spec has none, the command line's root decides.
   void set_hardware(const std::string& word);
+  /// Sets the spec that advised commands name, where no -f names one.
+  void set_advised_spec(const std::string& file) { options_.spec = file; }
   /// Sets the kernels of a generation that is applied again, unless the command line names kernels.
   Status set_kernels(const std::vector<std::string>& releases);
   /// True when the spec says `hardware: assume` explicitly.

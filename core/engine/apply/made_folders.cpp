@@ -18,7 +18,18 @@ void collect(const Json& image, std::set<std::string>& folders) {
   }
 }
 
-void add_to(Image& image, const std::string& path, const std::set<std::string>& made) {
+}  // namespace
+
+std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned,
+                                   const std::map<std::string, Product>& products) {
+  std::set<std::string> folders;
+  for (const auto& [component, ownership] : owned)
+    for (const Owned& item : ownership.items) collect(item.original, folders);
+  for (const auto& [path, product] : products) collect(product.original, folders);
+  return folders;
+}
+
+void add_made_parents(Image& image, const std::string& path, const std::set<std::string>& made) {
   if (!is_absent(image)) return;
   std::set<std::string> missing;
   collect(image, missing);
@@ -28,17 +39,8 @@ void add_to(Image& image, const std::string& path, const std::set<std::string>& 
   if (!all.empty()) image[kMember] = std::move(all);
 }
 
-}  // namespace
-
-std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned) {
-  std::set<std::string> folders;
-  for (const auto& [component, ownership] : owned)
-    for (const Owned& item : ownership.items) collect(item.original, folders);
-  return folders;
-}
-
 void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made) {
-  for (const auto& [path, part] : item.kind->paths(item.action, image)) add_to(*part, path, made);
+  for (const auto& [path, part] : item.kind->paths(item.action, image)) add_made_parents(*part, path, made);
 }
 
 }  // namespace slipway::core

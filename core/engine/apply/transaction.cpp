@@ -55,15 +55,26 @@ std::vector<Trigger> Transaction::pending_triggers() const {
   return triggers;
 }
 
-Status Transaction::intend() {
+Result<std::set<std::string>> Transaction::find_made_folders() {
   SLIPWAY_TRY(ownerships, session_.state().ownerships());
-  const auto made = made_folders(ownerships);
+  SLIPWAY_TRY(products, session_.state().products());
+  return made_folders(ownerships, products);
+}
+
+/// Returns the item's state before its change.
+Result<Image> Transaction::capture(const PlannedItem& item, const std::set<std::string>& made) {
+  ActionContext now = context(item);
+  SLIPWAY_TRY(image, item.kind->capture(item.action, now));
+  add_made_parents(image, item, made);
+  return image;
+}
+
+Status Transaction::intend() {
+  SLIPWAY_TRY(made, find_made_folders());
   SLIPWAY_TRY(current, session_.state().current());
   in_force_ = std::to_string(current ? current->number : 0);
   for (PlannedItem* item : changing_) {
-    ActionContext now = context(*item);
-    SLIPWAY_TRY(image, item->kind->capture(item->action, now));
-    add_made_parents(image, *item, made);
+    SLIPWAY_TRY(image, capture(*item, made));
     steps_.push_back({0, planned_.name, item->action, image, item->removal, false});
     if (item->replaces) item->replaced[in_force_] = image;
     if (item->removal && !item->original.is_null()) continue;
@@ -72,12 +83,12 @@ Status Transaction::intend() {
   const auto triggers = pending_triggers();
   SLIPWAY_TRY(pending, journal_.pending());
   pending_before_ = pending;
-  SLIPWAY_CHECK(capture_products(triggers));
+  SLIPWAY_CHECK(capture_products(triggers, made));
   SLIPWAY_CHECK(session_.root().sync());  // the originals must be on the disk before the journal names them
   return journal_.intend(steps_, texts_of(triggers));
 }
 
-Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
+Status Transaction::capture_products(const std::vector<Trigger>& triggers, const std::set<std::string>& made) {
   SLIPWAY_TRY(products, session_.state().products());
   const std::size_t before = products.size();
   // Stores that will be removed are recorded like products: this apply drops them at its end, or the next one after a
@@ -89,7 +100,9 @@ Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
     for (const std::string& path : trigger.products(session_.host())) {
       if (products.contains(path)) continue;
       SLIPWAY_TRY(image, session_.root().capture(path));
-      if (is_absent(image)) products[path] = {trigger.text(), "", image};
+      if (!is_absent(image)) continue;
+      add_made_parents(image, path, made);
+      products[path] = {trigger.text(), "", image};
     }
   }
   return products.size() == before ? Status{} : session_.state().write_products(products);
@@ -223,6 +236,7 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
 /// example the node of a driver that got another number when its module was replaced.
 Status Transaction::activate_remaining(bool late) {
   if (is_put_off()) return {};
+  SLIPWAY_TRY(made, find_made_folders());
   for (PlannedItem& item : planned_.items) {
     if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
     if (planned_.recorded.contains(item.key())) continue;  // the component could not say whether it is needed
@@ -230,7 +244,7 @@ Status Transaction::activate_remaining(bool late) {
     ActionContext now = context(item);
     SLIPWAY_TRY(check, item.kind->check(item.action, now));
     if (check.standing != Check::Standing::change) continue;
-    SLIPWAY_TRY(image, item.kind->capture(item.action, now));
+    SLIPWAY_TRY(image, capture(item, made));
     item.check = std::move(check);
     item.original = item.original.is_null() ? image : item.kind->join(item.original, image);
     std::vector<Step> step{{0, planned_.name, item.action, image, false, false}};

@@ -29,7 +29,9 @@ class Transaction {
 
  private:
   Status intend();
-  Status capture_products(const std::vector<Trigger>& triggers);
+  Result<std::set<std::string>> find_made_folders();
+  Result<Image> capture(const PlannedItem& item, const std::set<std::string>& made);
+  Status capture_products(const std::vector<Trigger>& triggers, const std::set<std::string>& made);
   Status stage();
   Result<bool> keeps_an_edit(PlannedItem& item, const Image& image);
   void keep(PlannedItem& item);
@@ -68,12 +70,15 @@ class Transaction {
   Outcome outcome_ = Outcome::done();
 };
 
-/// Returns the folders that slipway made for the things it owns now.
-std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
+/// Returns the folders that slipway made for the things that it owns now, and for the products of triggers.
+std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned,
+                                   const std::map<std::string, Product>& products);
 
 /// Handles a new thing in a folder that an earlier apply made: removing the thing also removes that folder once it is
 /// empty.
 /// @param image  the image that the item's kind captured; images of paths other than "absent" stay as they are
 void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made);
+/// The same for a single path.
+void add_made_parents(Image& image, const std::string& path, const std::set<std::string>& made);
 
 }  // namespace slipway::core

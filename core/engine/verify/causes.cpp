@@ -180,6 +180,12 @@ Findings leave_to_apply(const Findings& findings) {
   return later;
 }
 
+/// True when both are about the same place in the same file.
+bool same_place(const Finding& one, const Finding& other) {
+  const std::string place = place_in(one.text);
+  return !place.empty() && place == place_in(other.text);
+}
+
 void name_causes_in(const std::string& component, Findings& findings) {
   const Finding* const leader = leader_of(component, findings);
   const std::string leading = leader == nullptr ? "" : leader->name;
@@ -187,7 +193,8 @@ void name_causes_in(const std::string& component, Findings& findings) {
   Findings named;
   for (Finding finding : findings.list()) {
     if (is_wrong(finding) && finding.cause.empty() && finding.name != leading) {
-      if (!leading.empty() && (is_cured_by_apply(finding) || awaits_reboot(*leader)))
+      const bool has_leader = !leading.empty();
+      if (has_leader && (is_cured_by_apply(finding) || awaits_reboot(*leader) || same_place(finding, *leader)))
         finding.cause = leading;
       else if (finding.status == Finding::Status::warning && finding.name == component + kService)
         finding.cause = finding_with_remedy(finding, findings);

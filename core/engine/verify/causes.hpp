@@ -17,6 +17,8 @@ namespace slipway::core {
 
 /// The finding about an apply that is running, and about one that was interrupted.
 inline constexpr const char* kApplyFinding = "slipway.apply";
+/// The start of the cause of a finding about a single GPU: "gpu/0000:65:00.0".
+inline constexpr const char* kGpuCause = "gpu/";
 /// The start of the text of the finding NAME.apply about a component that waits.
 inline constexpr const char* kLeftWaiting = "the last apply left it waiting";
 /// The remedy for a component whose last apply is complete except for a reboot.
@@ -39,7 +41,8 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
 /// Sets the causes that follow from the findings themselves:
 /// - a component that cannot be planned, or that the last apply left incomplete, is the cause of its findings that an
 ///   apply would fix; when it cannot be planned, its findings no longer advise an apply;
-/// - the same holds for edits that an apply keeps;
+/// - the same holds for edits that an apply keeps, and for a file that made the last apply fail and still does: the
+///   remedy of the apply names both steps;
 /// - otherwise the finding that a thing differs from slipway's record is a consequence of the component's own finding
 ///   about it;
 /// - a file that stops the component's checks is a consequence of the component's own finding about the same place in

@@ -68,7 +68,8 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   }
   session.ui().looking({});
   SLIPWAY_TRY(unfinished, read_unfinished(session));
-  if (unfinished.damaged || !session.state().left_out().empty()) return all;  // without these there is no plan
+  const bool can_plan = !unfinished.damaged && session.state().left_out().empty() && !spec.components.empty();
+  if (!can_plan) return all;
   std::vector<std::string> names = options.only;  // a component that the last apply left out has no plan
   std::erase_if(names, [&spec](const std::string& name) { return !spec.has(name); });
   if (names.empty() && !options.only.empty()) return all;

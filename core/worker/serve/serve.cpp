@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include <fcntl.h>
@@ -42,7 +44,15 @@ bool has_parent(pid_t parent) {
   return getppid() == parent;  // another parent: the first one ended before prctl()
 }
 
-/// Enters the control groups that slipway has made for this worker. Errors: system_error()
+/// "/sys/fs/cgroup/system.slice/…/cgroup.procs"
+std::string path_of(int descriptor) {
+  std::error_code problem;
+  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), problem);
+  return problem ? "the control group of a worker" : path.string();
+}
+
+/// Enters the control groups that slipway has made for this worker. Without them its limits would not hold, so that a
+/// failure ends the worker. Errors: system_error() with the path of the group's cgroup.procs
 Status join_groups() {
   const char* const count = std::getenv(kWorkerGroups);
   const int first = kFirstWorkerSocket + static_cast<int>(worker_sockets());
@@ -50,11 +60,12 @@ Status join_groups() {
   for (int i = 0; count != nullptr && i < std::atoi(count); ++i) {
     const bool entered = !joined || write(first + i, "0", 1) == 1;
     const int why = errno;
+    const std::string path = entered ? std::string() : path_of(first + i);
     close(first + i);  // no code of the plugin gets it, also where the kernel has no close_range(2)
     if (entered) continue;
-    Error error = system_error("enter", "the control group of a worker", why);
+    Error error = system_error("put the worker into its control group:", path, why);
     error.next =
-        "run slipway as root, or give this user the control group that slipway runs in (Delegate=yes of a unit)";
+        "run slipway as root, or as a unit with Delegate=yes, which gives its user the control group that it runs in";
     joined = std::move(error);
   }
   return joined;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,23 @@ HealthReason reason_of(const SeenXid& xid, const std::string& uuid) {
   return {uuid, note ? Level::note : Level::attention, text, rule.remedy};
 }
 
+/// Adds --root to slipway's commands in the text, which reset a GPU or look for a fault.
+std::string for_root(std::string text, const std::string& root) {
+  if (root == "/") return text;
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  std::string word = root;
+  if (word.find_first_not_of(kPlain) != std::string::npos) {  // quoted for a shell
+    for (std::size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4))
+      word.replace(at, 1, "'\\''");
+    word = "'" + word + "'";
+  }
+  const std::string option = " --root " + word;
+  for (const std::string command : {"`slipway pause", "`slipway doctor", "`slipway apply"})
+    for (std::size_t at = text.find(command); at != std::string::npos; at = text.find(command, at + command.size()))
+      text.insert(at + command.size(), option);
+  return text;
+}
+
 GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Counters& counters,
                          const PodsAndHealth& known, const Past& past, const OverviewOptions& options) {
   GpuOverview gpu{
@@ -58,7 +76,10 @@ GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Coun
   }
   for (const SeenXid& each : known.judged ? std::vector<SeenXid>() : past.xids)
     gpu.reasons.push_back(reason_of(each, state.gpu.uuid));
-  for (const HealthReason& each : gpu.reasons) gpu.level = std::max(gpu.level, each.level);
+  for (HealthReason& each : gpu.reasons) {
+    gpu.level = std::max(gpu.level, each.level);
+    each.remedy = for_root(std::move(each.remedy), options.root);
+  }
   std::ranges::stable_sort(gpu.reasons, std::greater{}, &HealthReason::level);
   for (const PodOnGpu& each : known.pods)
     if (each.gpu == state.gpu.uuid && gpu.pods.size() < kMostPods) gpu.pods.push_back(each);

@@ -88,6 +88,7 @@ struct OverviewOptions {
   bool shows_processes = true;
   bool released = false;  ///< another program has asked for the driver
   std::chrono::milliseconds interval{0};
+  std::string root = "/";  ///< the root of the service; slipway's commands in remedies name it
 };
 
 /// @param pasts  in the order of sample.gpus

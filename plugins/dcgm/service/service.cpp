@@ -120,8 +120,10 @@ class DcgmService final : public Service {
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
     std::optional<PageMaker> page;
     if (settings.page)
-      page.emplace(
-          OverviewOptions{.node = settings.node, .shows_processes = settings.page_processes, .interval = shortest});
+      page.emplace(OverviewOptions{.node = settings.node,
+                                   .shows_processes = settings.page_processes,
+                                   .interval = shortest,
+                                   .root = host.root_folder()});
     Sampler sampler(host,
                     {.driver_root = settings.driver_root,
                      .mig_devices = settings.attribution.kubernetes,

@@ -99,12 +99,13 @@ std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, cons
   return lines;
 }
 
-void check_fabric_manager(const HostFacts& facts, Finding::Status status, Findings& findings) {
+void check_fabric_manager(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!facts.loaded && !facts.installed) return;
   const std::string& version = facts.loaded ? facts.loaded->version : facts.installed->version;
   const bool known = !facts.fabric_manager || !facts.fabric_manager->version.empty();
   if (const auto fault = fabric_manager_fault(facts, version); !fault.empty() && known)
-    findings.add({status, "driver.fabric-manager", fault, fabric_manager_remedy(version), "machine/fabric-manager"});
+    findings.add({host.live() ? Finding::Status::fail : Finding::Status::warning, "driver.fabric-manager", fault,
+                  fabric_manager_remedy(version), "machine/fabric-manager"});
 }
 
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings) {
@@ -119,7 +120,7 @@ Findings diagnose_driver(const HostFacts& facts, const Host& host) {
   diagnose_kernels(facts, host, findings);
   diagnose_other_drivers(facts, host, findings);
   diagnose_modprobe(facts, findings);
-  check_fabric_manager(facts, Finding::Status::fail, findings);
+  check_fabric_manager(facts, host, findings);
   diagnose_running(facts, host, findings);
   diagnose_log(facts, host, findings);
   return findings;

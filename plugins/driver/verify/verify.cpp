@@ -51,8 +51,6 @@ void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& 
 
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host) {
   Findings findings;
-  // No CUDA program runs on a simulated machine, so it is a warning there.
-  const auto without_manager = host.live() ? Finding::Status::fail : Finding::Status::warning;
   if (facts.installed) {
     verify_receipt(settings, facts, findings);
     verify_files(*facts.installed, facts, host, findings);
@@ -61,13 +59,13 @@ Findings verify_driver(const Settings& settings, const HostFacts& facts, const H
     verify_modprobe(settings, facts, findings);
     verify_hardware(facts.installed->version, settings, facts, host, findings);
     verify_parameters(settings, facts, findings);
-    check_fabric_manager(facts, without_manager, findings);
+    check_fabric_manager(facts, host, findings);
   } else if (settings.keep_existing && !facts.existing.empty()) {
     findings.pass("driver.installed", fmt::format("the driver of {} is used as it is", facts.existing.front().what));
     check_next_boot(facts, host, findings);
     verify_modprobe(settings, facts, findings);
     verify_hardware(facts.existing.front().version, settings, facts, host, findings);
-    check_fabric_manager(facts, without_manager, findings);
+    check_fabric_manager(facts, host, findings);
   } else {
     findings.fail("driver.installed", "no driver is installed by slipway here", kApply);
   }

@@ -43,17 +43,21 @@ Result<Settings> read_settings(const Spec& spec) {
   if (settings.config.empty() && settings.label_file.empty())
     return Error{
         .code = ErrorCode::invalid,
-        .what = "the `config` of mig is empty, and no `label_file` names one",
+        .what = "mig has no config: `config` is empty, and there is no `label_file`",
         .where = kSection,
-        .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
+        .next =
+            "choose a config, for example `config: all-balanced` (`slipway mig generate-config` prints the configs "
+            "for the GPUs of this machine)"};
   if (!settings.state_file.empty() && settings.state_file == settings.label_file)
     return Error{.code = ErrorCode::invalid,
-                 .what = "mig would write the state of the layouts over the labels of the node",
+                 .what = "`state_file` and `label_file` of mig are the same file: the state would replace the labels",
                  .where = std::string(kSection) + ".state_file",
                  .next = "name another file than `label_file`"};
   if (settings.other_manager == OtherManager::yield && settings.on_remove != OnRemove::keep)
     return Error{.code = ErrorCode::invalid,
-                 .what = "mig leaves the GPUs to nvidia-mig-manager, but `on_remove` has it change them",
+                 .what =
+                     "with `other_manager: yield`, mig leaves the GPUs to nvidia-mig-manager, but `on_remove` asks "
+                     "it to change them",
                  .where = std::string(kSection) + ".on_remove",
                  .next = "leave `on_remove` out, or choose another `other_manager` than yield"};
   SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));

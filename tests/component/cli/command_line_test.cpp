@@ -341,6 +341,41 @@ TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
   expect_refused(root, root.run({"plan"}, "h1000x8"), 1, {"h1000x8", "h100x8", "gb200x4"}, before);
 }
 
+// Earlier the last one counted for tools that take their own options several times.
+TEST(CommandLine, OfAToolNamesOneSimulatedMachine) {
+  const DriverRoot root;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"cdi", "list", "--sim", "h100x8", "--sim", "l4x1"},
+        {"gfd", "labels", "--sim=h100x8", "--sim=h100x8"},
+        {"toolkit", "cdi", "list", "--sim", "l4x1", "--root", "a", "--root", "b"},
+        {"mig", "show", "--log-format", "text", "--log-format", "json"}}) {
+    const Ran ran = root.bare(words);
+    EXPECT_EQ(ran.code, 64) << words[0] << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("is given more than once"));
+    EXPECT_THAT(ran.err, HasSubstr("--help` lists what it takes"));
+  }
+}
+
+// Earlier slipway-top, slipway-runtime-configure and others printed them raw.
+TEST(CommandLine, WithControlCharactersMovesNoCursor) {
+  const DriverRoot root;
+  const std::filesystem::path programs = std::filesystem::path(SLIPWAY_PROGRAM).parent_path();
+  const std::string word = "a\x1b[31mb";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"slipway", "explain", word},
+                                                {"slipway-top", word},
+                                                {"slipway-top", "--service", word},
+                                                {"slipway-runtime-configure", word},
+                                                {"slipway-runtime-configure", "--runtime", word},
+                                                {"slipway-cdi-hook", word},
+                                                {"slipway-sim", word}}) {
+    DriverRoot other;
+    other.program = programs / words[0];
+    const Ran ran = other.bare({words.begin() + 1, words.end()});
+    EXPECT_THAT(ran.err, HasSubstr("a\\x1b[31mb")) << words[0];
+    EXPECT_THAT(ran.err + ran.out, ::testing::Not(HasSubstr("\x1b"))) << words[0];
+  }
+}
+
 TEST(CommandLine, AComponentThatTheSpecDoesNotHaveIsRefused) {
   const DriverRoot root;
   const auto before = root.tree();

@@ -166,6 +166,27 @@ TEST(DriverOnASimulatedH100, IsRemovedWithoutATrace) {
   EXPECT_EQ(root.tree(), before);
 }
 
+// Earlier the driver's ld.so.cache kept /etc, which an earlier apply of cdi had made.
+TEST(RemoveAll, LeavesNoFolderInWhicheverOrderComponentsWereApplied) {
+  const std::vector<std::string> all{"cdi", "dcgm", "deviceplugin", "driver", "gfd"};
+  for (const std::string& first : all)
+    for (const std::string& second : all) {
+      if (first == second) continue;
+      const DriverRoot root;
+      root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+                ", trust: unsigned}}\n    cdi: {}\n    dcgm: {}\n    deviceplugin: {}\n    gfd: {}\n");
+      const auto before = root.tree();
+      const std::string file = root.folder().at("host.yaml").string();
+      for (const std::string& name : {first, second}) {
+        const Ran applied = root.slipway({"apply", "--only", name, "-f", file, "--kernel", "6.1.0-50-amd64", "--yes"});
+        ASSERT_EQ(applied.code, 0) << name << applied.out << applied.err;
+      }
+      const Ran removed = root.slipway({"remove", "--all", "--yes"});
+      EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+      EXPECT_EQ(root.tree(), before) << first << ", then " << second;
+    }
+}
+
 TEST(DriverOnASimulatedH100, RollsBackToTheEarlierSettings) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -222,6 +243,10 @@ TEST(Init, WritesASpecForTheSimulatedMachineThatPassesItsOwnCheck) {
   ASSERT_EQ(init.code, 0) << init.err;
   EXPECT_THAT(init.out, HasSubstr("kind: Host"));
   EXPECT_THAT(init.out, HasSubstr("driver:"));
+  EXPECT_THAT(
+      init.err,
+      HasSubstr("mig: warning: left out: mig has no config: `config` is empty, and there is no `label_file`; to "
+                "have it in the spec, choose a config"));
 }
 
 TEST(Detect, ListsTheGpusOfTheSimulatedMachine) {

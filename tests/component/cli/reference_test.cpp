@@ -132,6 +132,25 @@ TEST(Reference, ForBashCompletesTheToolsOfAComponentAndTheirOptions) {
   EXPECT_EQ(completed(host, slipway + "toolkit cdi generate --mode nv", 5), "nvml\nnvswitch\n");
 }
 
+TEST(Reference, ForBashCompletesProfilesOfSimulatedMachines) {
+  const ScratchHost host;
+  const std::string slipway = host.program + " ";
+  EXPECT_EQ(completed(host, slipway + "plan --sim l40", 3), "l40sx4\n");
+  EXPECT_EQ(completed(host, slipway + "gfd labels --sim l40", 4), "l40sx4\n") << "of a tool";
+}
+
+TEST(Reference, ForBashCompletesTheGenerationsOfTheRoot) {
+  const ScratchHost host;
+  host.spec("    gfd: {interval: \"30s\"}\n");
+  ASSERT_EQ(host.slipway({"apply", "--sim", "h100x8", "--yes"}).code, 0) << host.error_text();
+  host.spec("    gfd: {interval: \"40s\"}\n");
+  ASSERT_EQ(host.slipway({"apply", "--sim", "h100x8", "--yes"}).code, 0) << host.error_text();
+  const std::string slipway = host.program + " ";
+  const std::string root = " --root " + host.folder().at("root").string();
+  EXPECT_EQ(completed(host, slipway + "rollback" + root + " \"\"", 4), "1\n2\n");
+  EXPECT_EQ(completed(host, slipway + "diff" + root + " 1 2", 5), "2\n");
+}
+
 TEST(ManualPage, HasTheToolsOfTheComponents) {
   const ScratchHost host;
   const std::string page = host.slipway({"completion", "man"}).out;

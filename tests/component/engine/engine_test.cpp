@@ -77,7 +77,7 @@ TEST(Verify, FailsForAComponentWithoutFindingsThatWasNotApplied) {
   host.spec("    bystander: {}\n");
   const Ran verify = host.slipway({"verify", "-f", host.folder().at("host.yaml").string()});
   EXPECT_EQ(verify.code, 1);
-  EXPECT_THAT(verify.out, HasSubstr("bystander.owned: it is not installed"));
+  EXPECT_THAT(verify.out, HasSubstr("bystander.owned: bystander is not provisioned here"));
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("Verified."));
 }
@@ -149,7 +149,7 @@ TEST(Environment, ChoosesNoPluginsForRootExceptForReadOnlyCommands) {
   };
   EXPECT_THAT(on("verify", "/"), HasSubstr("unknown component 'bystander'"));
   EXPECT_THAT(on("plan", "/"), HasSubstr("bystander: 1 change"));
-  EXPECT_THAT(on("verify", host.folder().at("root").string()), HasSubstr("bystander.owned: it is not installed"));
+  EXPECT_THAT(on("verify", host.folder().at("root").string()), HasSubstr("bystander.owned: bystander is not provisioned here"));
 }
 
 // Issue 6: ldconfig was skipped with a note, and the booted machine did not find the libraries.

@@ -75,6 +75,49 @@ TEST(Recovery, AfterAKillTheNextApplyEndsWithTheSameTree) {
   EXPECT_EQ(tree, undisturbed());
 }
 
+// Earlier verify and doctor reported only that there is no host spec, and advised to write one.
+TEST(Recovery, OfTheFirstApplyIsAdvisedWithItsSpec) {
+  ScratchHost host;
+  host.live = true;
+  host.spec(kSleeps);
+  const pid_t child = start_and_wait_for_switch(host);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(wait_for(child), 128 + SIGKILL);
+  const std::string apply = "`slipway apply --root " + host.folder().at("root").string() + " --live -f " +
+                            host.folder().at("host.yaml").string() + "`";
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("fail  slipway.apply: an apply was cut off, and its changes are half done"))
+        << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("do: " + apply)) << command;
+  }
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("an apply was cut off: run " + apply));
+  EXPECT_THAT(host.slipway({"detect"}).err, HasSubstr("the first apply did not complete"));
+}
+
+// Earlier the advice was to write a spec.
+TEST(Recovery, AfterAFirstApplyThatFailedIsAdvisedWithItsSpec) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    probe: {files: {/etc/probe.conf: \"ours\\n\"}, custom: fails}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  const std::string again = "`slipway apply --root " + host.folder().at("root").string() + " --live -f " +
+                            host.folder().at("host.yaml").string() + "`";
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.err, HasSubstr("nothing is provisioned: the first apply failed (probe: ")) << command;
+    EXPECT_THAT(ran.err, HasSubstr("correct that, then run " + again)) << command;
+  }
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("correct that, then run " + again));
+
+  host.spec("    probe: {custom: fails}\n    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  for (const std::string command : {"verify", "doctor"})
+    EXPECT_THAT(host.slipway({command}).out, HasSubstr("fail  probe.apply: the last apply left it failed: "));
+}
+
 TEST(Recovery, RemoveAfterAKillReturnsTheEarlierTree) {
   ScratchHost host;
   host.live = true;

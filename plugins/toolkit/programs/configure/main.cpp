@@ -8,6 +8,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "base/command_line/read_words.hpp"
+#include "base/log/lines.hpp"
 #include "base/write/standard_output.hpp"
 #include "toolkit/programs/configure/changes.hpp"
 
@@ -18,11 +19,13 @@ constexpr int kDone = 0;
 constexpr int kError = 1;
 constexpr int kUsage = 64;
 
+/// Prints for users: the caller's words and lines of files may have control characters.
 void put(FILE* to, const std::string& text) {
+  const std::string shown = core::printable(text, true);
   if (to == stdout)
-    base::write_standard_output(text);
+    base::write_standard_output(shown);
   else
-    std::fwrite(text.data(), 1, text.size(), to);
+    std::fwrite(shown.data(), 1, shown.size(), to);
 }
 
 void report_changes(FILE* to, const std::vector<FileChange>& changes) {
@@ -48,7 +51,7 @@ void print_restarts(const Plan& plan) {
 
 Status show(const std::vector<FileChange>& changes) {
   report_changes(stderr, changes);
-  for (const FileChange& change : changes) put(stdout, change.content);
+  for (const FileChange& change : changes) base::write_standard_output(change.content);
   return {};
 }
 

@@ -3,6 +3,7 @@
 // standard input.
 #include <cstdio>
 
+#include "base/log/lines.hpp"
 #include "base/write/standard_output.hpp"
 #include "hook.hpp"
 
@@ -24,7 +25,7 @@ const std::vector<Hook>& hooks() {
 }
 
 void say(const std::string& name, const Error& error) {
-  std::fprintf(stderr, "slipway-cdi-hook %s: %s", name.c_str(), to_text(error).c_str());
+  std::fputs(core::printable("slipway-cdi-hook " + name + ": " + to_text(error), true).c_str(), stderr);
 }
 
 Status run(const Hook& hook, const std::vector<std::string>& words) {
@@ -56,7 +57,8 @@ int main_of(std::vector<std::string> words) {
     if (!done) say(name, done.error());
     return done ? 0 : 1;
   }
-  std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s', going on without it\n", name.c_str());
+  std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s', going on without it\n",
+               core::printable(name).c_str());
   return 0;
 }
 

@@ -202,6 +202,12 @@ FoundEngines find_engines_of_nri(const RuntimeSettings& settings, const Host& ho
   return found;
 }
 
+/// The severity of an engine that cannot be configured, for verify and doctor. It fails when the spec lists engines, or
+/// when no engine is left; otherwise an apply configures the others and leaves this one as it is.
+Finding::Status severity_of_problem(const RuntimeSettings& settings, bool has_others) {
+  return settings.engines.empty() && has_others ? Finding::Status::warning : Finding::Status::fail;
+}
+
 bool is_containerd(const std::string& name) {
   return std::ranges::any_of(containerd_kinds(), [&](const ContainerdKind& kind) { return kind.name == name; });
 }
@@ -268,12 +274,12 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   for (const Engine& engine : engines()) {
     const std::string name = "runtime." + engine.name;
     if (facts.has(kProblem + engine.name))
-      add_problem(Finding::Status::warning, name, error_from_json(facts.value(kProblem + engine.name)), findings);
+      add_problem(severity_of_problem(settings, true), name, error_from_json(facts.value(kProblem + engine.name)),
+                  findings);
     if (!facts.has(engine.name)) continue;
     Plan plan;
     if (const Status can = engine.plan(settings, facts.value(engine.name), host.live(), plan); !can) {
-      add_problem(settings.engines.empty() ? Finding::Status::warning : Finding::Status::fail, name, can.error(),
-                  findings);
+      add_problem(severity_of_problem(settings, true), name, can.error(), findings);
       continue;
     }
     const bool containerd = engine.plan == plan_containerd;
@@ -298,8 +304,8 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
     return findings;
   }
   const FoundEngines found = settings->nri ? find_engines_of_nri(*settings, host) : find_engines(*settings, host);
-  for (const auto& [name, problem] : found.problems)
-    add_problem(Finding::Status::fail, "runtime." + name, problem, findings);
+  const auto severity = severity_of_problem(*settings, !settings->nri && !found.facts.empty());
+  for (const auto& [name, problem] : found.problems) add_problem(severity, "runtime." + name, problem, findings);
   if (settings->nri || !find_program(host, "slipway-runtime").empty()) check_toolkit_config(*settings, host, findings);
   for (const std::string& path : legacy_hooks(host))
     findings.fail("runtime.legacy-hook", hook_sentence(path), kHookRemedy);

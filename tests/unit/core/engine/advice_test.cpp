@@ -32,6 +32,16 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
             "reset it (`slipway pause --root r -- nvidia-smi -r -i 3`)");
 }
 
+// Earlier a tool with --sim advised an apply to this machine.
+TEST(Advice, AboutASimulatedMachineChangesNoFileOfThisOne) {
+  SessionOptions options = on("/");
+  options.sim = "h100x8";
+  EXPECT_EQ(advised("`slipway apply`, `slipway plan`", options),
+            "`slipway apply --root DIR --sim h100x8`, `slipway plan --sim h100x8`");
+  options.live = true;
+  EXPECT_EQ(advised("`slipway apply`", options), "`slipway apply --sim h100x8`") << "as the command line said";
+}
+
 TEST(Advice, LeavesCommandsAloneThatNeedNoRootOption) {
   for (const std::string text :
        {"`slipway driver build` makes one", "`slipway plugin list`", "`slipway apply --root /other`", "slipway apply"})

@@ -53,6 +53,19 @@ TEST(Causes, OfAComponentThatAwaitsARebootBeginWithTheReboot) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
+// Earlier the file was one entry and the failed apply another.
+TEST(Causes, OfAnApplyThatAFileMadeFailAreOneEntry) {
+  All all;
+  add(all, {kFail, "runtime.apply", "the last apply left it failed: /etc/a.toml:2:9: not TOML", "correct it, apply"});
+  add(all, {kFail, "runtime.containerd", "not TOML (/etc/a.toml:2:9)", "correct it"});
+  add(all, {kFail, "runtime.docker", "not JSON (/etc/b.json:1:1)", "correct it"});
+  name_causes(all, false);
+  const auto entries = entries_of(all);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(names_of(entries[0]), ElementsAre("runtime.apply", "runtime.containerd"));
+  EXPECT_THAT(names_of(entries[1]), ElementsAre("runtime.docker")) << "another file";
+}
+
 TEST(Causes, OfALostGpuWithoutAHealthFindingBeginWithTheLoss) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "base/confine/process_limits.hpp"
 #include "core/worker/client/channel.hpp"
 #include "core/worker/client/family.hpp"
 #include "core/worker/client/spawn.hpp"
@@ -162,9 +165,38 @@ TEST_F(Operations, DoNotBeginOutsideOfTheirGroup) {
   const Json refused = first_message(plugin, Fd(open(members.c_str(), O_RDONLY | O_CLOEXEC)));
   EXPECT_EQ(refused.value("type", ""), "reply");
   EXPECT_EQ(refused.value("id", 1), 0);
-  EXPECT_THAT(canonical(refused), ::testing::HasSubstr("enter the control group of a worker"));
+  EXPECT_THAT(canonical(refused), ::testing::HasSubstr("cannot put the worker into its control group: "));
+  EXPECT_THAT(canonical(refused), ::testing::HasSubstr(members)) << "the path of the file";
+  EXPECT_THAT(canonical(refused), ::testing::HasSubstr("Delegate=yes"));
   EXPECT_EQ(first_message(plugin, Fd(open(members.c_str(), O_WRONLY | O_CLOEXEC))), Json());
   EXPECT_EQ(read_regular(members, 16).value_or(""), "0") << "it has gone there before the plugin aborted";
+}
+
+// Earlier no worker could start for a user who owns the group's folder and not its cgroup.procs.
+TEST_F(Operations, HaveTheirUsageCheckedWhereTheirGroupCannotBeEntered) {
+  const Family family;
+  if (family.cgroup() < 0 || geteuid() != 0) GTEST_SKIP() << "no cgroup can be made here";
+  const std::string own =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(family.cgroup())).parent_path();
+  const std::string given = own + "/slipway-test-" + std::to_string(getpid());
+  constexpr uid_t kOtherUser = 65534;
+  ASSERT_EQ(mkdir(given.c_str(), 0755), 0);
+  ASSERT_EQ(chown(given.c_str(), kOtherUser, kOtherUser), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int members = open((given + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+    if (write(members, "0", 1) != 1 || setgid(kOtherUser) != 0 || setuid(kOtherUser) != 0) _exit(2);
+    bool is_checked = false;
+    {
+      const LimitedProcesses limited("test", {.memory_bytes = 1 << 30, .processes = 10});
+      is_checked = limited.cgroup2() == -1 && limited.needs_looks() && limited.join();
+    }
+    _exit(is_checked ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(rmdir(given.c_str()), 0);
 }
 
 TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {

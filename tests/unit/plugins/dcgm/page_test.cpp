@@ -271,6 +271,20 @@ TEST(DcgmOverview, ReportsWhatAnXidMeansAndRemembersIt) {
   EXPECT_EQ(gpu.line.back(), 25U) << "without utilization, the line is of the memory";
 }
 
+// Earlier a service of another root named the command for the machine's own root.
+TEST(DcgmOverview, NamesTheRootInTheCommandsOfItsRemedies) {
+  const PodsAndHealth known{
+      .pods = {}, .reasons = {{"GPU-0", Level::bad, "lost", "reset it (`slipway pause -- nvidia-smi -r -i 0`)"}}};
+  const auto remedy = [&](const std::string& root) {
+    PageMaker page({.node = "n", .interval = std::chrono::seconds(1), .root = root});
+    page.add(sample_of(0), {});
+    return page.overview(sample_of(0), {}, known, false).gpus.at(0).reasons.at(0).remedy;
+  };
+  EXPECT_EQ(remedy("/"), "reset it (`slipway pause -- nvidia-smi -r -i 0`)");
+  EXPECT_EQ(remedy("/host"), "reset it (`slipway pause --root /host -- nvidia-smi -r -i 0`)");
+  EXPECT_EQ(remedy("/my host's"), "reset it (`slipway pause --root '/my host'\\''s' -- nvidia-smi -r -i 0`)");
+}
+
 TEST(DcgmOverview, KeepsNoMoreThanAFewXids) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
   for (std::uint64_t xid = 1; xid < 100; ++xid) page.add(sample_of(xid), {});

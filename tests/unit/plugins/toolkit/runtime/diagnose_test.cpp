@@ -55,6 +55,21 @@ TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   EXPECT_EQ(findings->list().at(0).name, "runtime.settings");
 }
 
+// Earlier it was a warning in verify and a failure in doctor.
+TEST_F(RuntimeDiagnose, JudgesABrokenConfigurationAsVerifyDoes) {
+  const auto severity = [&](const Findings& findings) {
+    for (const Finding& finding : findings.list())
+      if (finding.name == "runtime.containerd") return std::string(to_string(finding.status));
+    return std::string("none");
+  };
+  containerd("1.7.24");
+  host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
+  EXPECT_EQ(severity(*Runtime().diagnose(runtime_spec(), host_)), "warning") << "an apply configures Docker";
+  EXPECT_EQ(severity(*Runtime().verify(runtime_spec(), host_)), "warning");
+  const Spec listed = runtime_spec({{"engines", {"containerd", "docker"}}});
+  EXPECT_EQ(severity(*Runtime().diagnose(listed, host_)), "fail") << "no apply succeeds";
+}
+
 TEST_F(RuntimeDiagnose, FindsClassesThatALaterImportHidesBefore21) {
   for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.0.5", true}, {"2.1.1", false}}) {
     FakeHost host;
