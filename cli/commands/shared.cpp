@@ -229,11 +229,12 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
   SpecAndLock loaded;
   std::optional<std::string> text;
-  if (!options.is_of_a_boot() && options.spec.empty()) {
+  const bool of_generation = options.is_of_a_boot() || options.of_generation;
+  if (!of_generation && options.spec.empty()) {
     SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, kYamlMaxBytes));
     text = std::move(own);
   }
-  if (options.is_of_a_boot() || (options.spec.empty() && !text)) {
+  if (of_generation || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session));
     loaded = std::move(generation);
     if (!options.lock.empty()) {
