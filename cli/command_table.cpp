@@ -104,6 +104,40 @@ std::vector<Command> pkg_verbs() {
        .most_arguments = 1}};
 }
 
+std::vector<Command> kernel_verbs() {
+  const CommandOption within{
+      .name = "within",
+      .value = "TIME",
+      .help =
+          "for hooks of package managers: few words, exit 0, and what takes longer (60s) is left to "
+          "slipway-kernel@RELEASE.service"};
+  return {
+      {.name = "installed",
+       .usage = "kernel installed RELEASE",
+       .purpose = "prepares what is applied here for a kernel that was installed; exit 1 when that is not possible",
+       .run = run_kernel_installed,
+       .examples = {"slipway kernel installed 6.1.0-56-amd64", "slipway kernel installed 6.1.0-56-amd64 --within=60s"},
+       .options = on_machine({"cache"}),
+       .own_options = {within},
+       .least_arguments = 1,
+       .most_arguments = 1},
+      {.name = "scan",
+       .usage = "kernel scan",
+       .purpose = "does that for each kernel in /lib/modules; slipway-kernel-scan.timer runs it",
+       .run = run_kernel_scan,
+       .examples = {"slipway kernel scan"},
+       .options = on_machine({"cache"})},
+      {.name = "removed",
+       .usage = "kernel removed RELEASE",
+       .purpose = "removes the files of slipway for a kernel that was removed",
+       .run = run_kernel_removed,
+       .examples = {"slipway kernel removed 6.1.0-50-amd64"},
+       .options = on_machine({"cache"}),
+       .own_options = {within},
+       .least_arguments = 1,
+       .most_arguments = 1}};
+}
+
 /// The last commands serve the completions while a user types.
 std::vector<Command> completion_verbs() {
   const auto script = [](const std::string& shell, const std::string& purpose, CommandRun run,
@@ -291,6 +325,10 @@ const std::vector<Command>& commands() {
        .options = {"root", "live", "sim", "log-format"},
        .least_arguments = 1,
        .most_arguments = 1000},
+      {.name = "kernel",
+       .usage = "kernel installed|removed|scan …",
+       .purpose = "follows a kernel that was installed or removed; package managers' hooks run it",
+       .verbs = kernel_verbs()},
       {.name = "plugin",
        .usage = "plugin list|info|new|check …",
        .purpose = "lists, creates and tests plugins",

@@ -78,11 +78,11 @@ Result<SpecAndLock> without_generation(core::Session& session, const Options& op
   session.set_advised_spec(spec);
   if (options.command == "verify" || options.command == "doctor") return SpecAndLock{};
   return core::advised(Error{ErrorCode::not_found,
-                       "there is no host spec, and the first apply did not complete",
-                       kDefaultSpec,
-                       "run `slipway apply` again; `slipway doctor` tells what is unfinished",
-                       {}},
-                 session.options());
+                             "there is no host spec, and the first apply did not complete",
+                             kDefaultSpec,
+                             "run `slipway apply` again; `slipway doctor` tells what is unfinished",
+                             {}},
+                       session.options());
 }
 
 /// For a root in which the first apply failed and was undone.
@@ -90,11 +90,11 @@ Error after_failed_apply(core::Session& session, const Options& options, const s
   const auto spec = spec_of_last_apply(session, log_folder(options));
   session.set_advised_spec(spec ? *spec : "SPEC");
   return core::advised(Error{ErrorCode::not_found,
-                       "nothing is provisioned: the first apply failed (" + why + ")",
-                       kDefaultSpec,
-                       "correct that, then run `slipway apply` again",
-                       {}},
-                 session.options());
+                             "nothing is provisioned: the first apply failed (" + why + ")",
+                             kDefaultSpec,
+                             "correct that, then run `slipway apply` again",
+                             {}},
+                       session.options());
 }
 
 Result<SpecAndLock> from_generation(core::Session& session, const Options& options) {
@@ -269,11 +269,12 @@ Result<SpecAndLock> load_spec(core::Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
   SpecAndLock loaded;
   std::optional<std::string> text;
-  if (!options.is_of_a_boot() && options.spec.empty()) {
+  const bool of_generation = options.is_of_a_boot() || options.of_generation;
+  if (!of_generation && options.spec.empty()) {
     SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, base::kYamlMaxBytes));
     text = std::move(own);
   }
-  if (options.is_of_a_boot() || (options.spec.empty() && !text)) {
+  if (of_generation || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session, options));
     loaded = std::move(generation);
     if (!options.lock.empty()) {

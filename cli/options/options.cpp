@@ -159,6 +159,10 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
   if (read.flag("live")) options.session.live = true;
   SLIPWAY_CHECK(read_wait(read, "wait", options, options.wait));
   SLIPWAY_CHECK(read_wait(read, "wait-for-source", options, options.wait_for_source));
+  if (read.given("within")) {
+    options.within = duration_of(read.text("within"));
+    if (!options.within) return line_of(command).wrong("--within takes a duration: --within=60s");
+  }
   SLIPWAY_CHECK(check(options));
   return options;
 }

@@ -34,7 +34,9 @@ struct Options {
   bool after_boot = false;  ///< for verify
   /// Uses the active generation, whatever a spec says, and nothing from the environment: for units.
   bool is_of_a_boot() const { return boot || after_boot; }
-  bool image = false;  ///< --image; then session.live is false
+  bool of_generation = false;  ///< uses the active generation, whatever a spec says: for `slipway kernel`
+  std::optional<std::chrono::seconds> within;  ///< --within, more than 0
+  bool image = false;                          ///< --image; then session.live is false
   bool condition = false;
   bool deep = false;
   bool all = false;

@@ -46,6 +46,7 @@ Status Machine::open(Ui& ui) {
   host_config_.root = folder;
   host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
   host_config_.booting = options_.booting;
+  host_config_.kernel_change = options_.kernel_change;
   name_kernels();
   if (host_config_.live) host_config_.kernel_view = "/";
   if (!options_.sim.empty()) {
@@ -82,6 +83,12 @@ void Machine::name_kernels() {
 Status Machine::set_kernels(const std::vector<std::string>& releases) {
   options_.kernels = releases;
   name_kernels();
+  return open_host_of_root();
+}
+
+Status Machine::set_kernel_change(const KernelChange& change) {
+  options_.kernel_change = change;
+  host_config_.kernel_change = change;
   return open_host_of_root();
 }
 

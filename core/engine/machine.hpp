@@ -29,9 +29,10 @@ struct SessionOptions {
   std::string cache;  ///< downloads, build results; empty: /var/cache/slipway, the user's cache folder, or for an image
                       ///< that is "/" a folder that is removed at the end
   std::string time;   ///< RFC 3339 in UTC, recorded with a generation; empty: no time is recorded
-  bool booting = false;          ///< true when slipway-boot.service applies
-  bool without_slipway = false;  ///< --without-slipway was given, and advised commands repeat it
-  bool own_environment = false;  ///< ignores SLIPWAY_ variables that choose plugins or libraries
+  bool booting = false;                            ///< true when slipway-boot.service applies
+  std::optional<KernelChange> kernel_change = {};  ///< for `slipway kernel`
+  bool without_slipway = false;                    ///< --without-slipway was given, and advised commands repeat it
+  bool own_environment = false;                    ///< ignores SLIPWAY_ variables that choose plugins or libraries
 };
 
 class Machine {
@@ -53,6 +54,8 @@ class Machine {
   void set_advised_spec(const std::string& file) { options_.spec = file; }
   /// Sets the kernels of a generation that is applied again, unless the command line names kernels.
   Status set_kernels(const std::vector<std::string>& releases);
+  /// Sets the kernel that has come or gone, for plans about it alone.
+  Status set_kernel_change(const KernelChange& change);
   /// True when the spec says `hardware: assume` explicitly.
   bool assumes_hardware() const { return assumes_hardware_; }
 

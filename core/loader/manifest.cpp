@@ -112,6 +112,7 @@ const SchemaKey& manifest_schema() {
     document.keys["service_device"].type = Type::string;
     document.keys["service_device"].pattern = "[a-z0-9]+:[A-Za-z0-9*?_-]+";
     document.keys["service_device"].example = "pci:v000010DEd*sv*sd*bc03sc*i*";
+    document.keys["per_kernel"].type = Type::boolean;
     document.keys["service_before"].type = Type::boolean;
     document.keys["service_hands_over"].type = Type::boolean;
     document.keys["memory"] = one_of({"limited", "unlimited"});
@@ -270,6 +271,7 @@ Manifest parse_document(const base::YamlNode& node, SchemaCheck& check) {
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.verify_after = names_in(document, "verify_after");
+  manifest.per_kernel = is_true(document, "per_kernel");
   manifest.service_before = is_true(document, "service_before");
   manifest.service_hands_over = is_true(document, "service_hands_over");
   manifest.outputs = texts_in(document, "outputs");

@@ -35,6 +35,7 @@ struct Manifest {
   std::string service_device;  ///< the service is useless without a device that this modalias glob matches; empty: none
   std::vector<std::string> boot_before;   ///< units that wait until slipway-boot.service is done with it
   std::vector<std::string> verify_after;  ///< units that slipway-verify.service waits for at a boot
+  bool per_kernel = false;                ///< its plan has files for each kernel: `slipway kernel` applies it again
   bool service_before = false;            ///< the service's unit also starts before those of `boot_before`
   bool service_hands_over = false;        ///< two processes of it may run at once during a handover
   bool unlimited_memory = false;          ///< `memory: unlimited`: its workers may use any amount

@@ -143,6 +143,7 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.keep_existing = spec.text("existing") == "keep";
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
   settings.kernels = std::move(kernels);
+  settings.holds_kernel = !spec.has("new_kernel.without_modules") || spec.text("new_kernel.without_modules") == "hold";
   settings.note_missing_package = spec.text("kernel_without_package") == "note";
   return settings;
 }

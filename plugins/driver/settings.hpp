@@ -32,6 +32,7 @@ struct Settings {
   std::string libdir;  ///< "auto", "none" or an absolute path
   bool keep_existing = false;
   KernelChoice kernels;
+  bool holds_kernel = true;           ///< new_kernel.without_modules: hold
   bool note_missing_package = false;  ///< a further kernel without a package gives a note, not an error
 };
 

@@ -54,6 +54,17 @@ struct ProcessOutput {
   bool truncated = false;  ///< some bytes were dropped
 };
 
+/// A kernel that was installed or removed, of which a package manager has told slipway (`slipway kernel`).
+struct KernelChange {
+  enum class Kind {
+    installed,  ///< the plan has files for this kernel, in addition to those of the kernels that have some already
+    without_modules,  ///< the same kernel, for which a plan with files of its own was not possible
+    removed,          ///< the plan has no file for this kernel
+  };
+  std::string release;
+  Kind kind = Kind::installed;
+};
+
 class Host {
  public:
   virtual ~Host() = default;
@@ -72,6 +83,9 @@ class Host {
   virtual Result<std::string> kernel_release() const = 0;
   /// Returns the releases that --kernel names, in that order; empty when it was not given.
   virtual std::vector<std::string> asked_kernels() const { return {}; }
+  /// Returns the kernel that has come or gone, if that is the reason for this plan. The plan then is for the version
+  /// that is installed, and differs from what is installed by this kernel alone.
+  virtual std::optional<KernelChange> kernel_change() const { return std::nullopt; }
   /// Returns the folder of this machine's file system that is "/" for every path: "/" itself when live without a
   /// container. For uses that cannot go through a Host: loading a library, a file that a Service keeps up to date.
   virtual std::string root_folder() const { return "/"; }

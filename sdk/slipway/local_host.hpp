@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct HostConfig {
                             ///< mounted there, else "/"
   std::string kernel;       ///< the release given with --kernel; empty: not given
   std::string hardware;     ///< "assume", "require" or "detect"
-  std::vector<std::string> further_kernels = {};  ///< further releases given with --kernel
-  bool booting = false;                           ///< slipway-boot.service applies
+  std::vector<std::string> further_kernels = {};   ///< further releases given with --kernel
+  bool booting = false;                            ///< slipway-boot.service applies
+  std::optional<KernelChange> kernel_change = {};  ///< `slipway kernel` applies
 };
 
 /// Returns the host of a tool without a host option: this machine. When SLIPWAY_SIM and SLIPWAY_NVML name the state and

@@ -147,6 +147,8 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       put(generation, component.name, entry);
     }
   }
+  if (const auto& change = session.options().kernel_change; change && change->kind == KernelChange::Kind::removed)
+    std::erase(generation.kernels, change->release);
   if (!run.partial && session.state().left_out().empty()) drop_empty_components(generation, run);
   if (whole) name_left_out(generation, run.spec.document);
   generation.time = session.options().time;

@@ -49,9 +49,17 @@ KernelFacts read_kernel(const Host& host, const std::string& release) {
 }
 
 void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts) {
-  facts.kernels_chosen = choice.is_given() || host.asked_kernels().size() > 1;
-  if (choice.is_given() || !host.asked_kernels().empty()) facts.running_kernel = running_kernel(host);
-  const auto releases = chosen_kernels(choice, host);
+  const auto set = kernels_of_plan(choice, facts.installed, host);
+  if (set) {
+    facts.follows_kernels = set->follows;
+    facts.followed_kernels = set->followed;
+    facts.kernels_without = set->without;
+  }
+  if (const auto change = host.kernel_change()) facts.changed_kernel = change->release;
+  const bool follows = !facts.followed_kernels.empty() || !facts.changed_kernel.empty();
+  facts.kernels_chosen = choice.is_given() || host.asked_kernels().size() > 1 || follows;
+  if (choice.is_given() || !host.asked_kernels().empty() || follows) facts.running_kernel = running_kernel(host);
+  const auto releases = set ? Result(set->releases) : Result<std::vector<std::string>>(set.error());
   if (!releases && facts.kernels_chosen) facts.kernel_problem = to_json(releases.error());
   if (!releases && !facts.kernels_chosen && releases.error().code == ErrorCode::conflict) {
     facts.several_kernels = host.installed_kernels();
@@ -61,6 +69,11 @@ void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts
   facts.kernel = read_kernel(host, releases->front());
   for (auto release = releases->begin() + 1; release != releases->end(); ++release)
     facts.further_kernels.push_back(read_kernel(host, *release));
+  const auto lacks = [&](const std::string& release) {
+    return facts.installed && std::ranges::count(facts.installed->without, release) != 0;
+  };
+  if (facts.follows_kernels && (!facts.kernels_without.empty() || std::ranges::any_of(facts.followed_kernels, lacks)))
+    facts.boot_default = read_boot_default(host, releases->front());
   facts.has_make = !find_program(host, "make").empty();
 }
 
@@ -88,15 +101,17 @@ std::vector<std::string> HostFacts::kernel_releases() const {
 HostFacts read_host_facts(const Host& host, const KernelChoice& choice, const ParameterValues& parameters,
                           const TrustedKeys& named) {
   HostFacts facts;
+  facts.installed = read_receipt(host);
   read_hardware(host, facts);
   read_kernels(host, choice, facts);
   if (enforces_signatures(facts)) facts.keys = read_trusted_keys(host, named);
   facts.os = os_tag(host);
   facts.os_family = host.os_release("ID") + " " + host.os_release("ID_LIKE");
+  facts.kernel_hooks = kernel_hooks(host);
+  facts.has_systemd = host.exists("/usr/lib/systemd/systemd") || host.exists("/lib/systemd/systemd");
   facts.lib_folder = lib_folder(host);
   facts.public_libdir = public_libdir(host);
   facts.existing = find_existing_drivers(host, facts.kernel_releases());
-  facts.installed = read_receipt(host);
   facts.modprobe = read_modprobe_config(host);
   if (facts.loaded && host.live()) facts.loaded_parameters = read_loaded_parameters(host, parameters);
   return facts;

@@ -9,6 +9,7 @@
 #include <slipway/facts.hpp>
 #include <slipway/host.hpp>
 
+#include "driver/boot/boot_default.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/fabric_manager.hpp"
 #include "driver/detect/kernel_choice.hpp"
@@ -53,12 +54,19 @@ struct HostFacts {
   std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
   bool kernels_chosen = false;  ///< set by the spec's `kernels` or several --kernel; the target is the newest of them
   Json kernel_problem;          ///< why there is none although kernels were chosen: an error object, or null
-  std::vector<std::string> several_kernels;  ///< kernels of a root that has several, without a choice
-  std::string running_kernel;                ///< if --kernel or the spec names kernels, and one is running
+  std::vector<std::string> several_kernels;   ///< kernels of a root that has several, without a choice
+  std::string running_kernel;                 ///< if --kernel or the spec names kernels, and one is running
+  std::vector<std::string> followed_kernels;  ///< see KernelSet
+  std::vector<std::string> kernels_without;   ///< see KernelSet
+  bool follows_kernels = false;
+  std::string changed_kernel;  ///< the kernel that has come or gone, which this plan is about; empty: it is about all
+  BootDefault boot_default;    ///< read only if a kernel has no modules
   bool has_make = false;
   // The root.
   std::string os;
-  std::string os_family;  ///< ID and ID_LIKE, for hints: "debian", "rhel fedora"
+  std::string os_family;     ///< ID and ID_LIKE, for hints: "debian", "rhel fedora"
+  std::string kernel_hooks;  ///< who runs programs when a kernel is installed: "debian", "kernel-install"; empty: none
+  bool has_systemd = false;  ///< systemd is installed
   std::string lib_folder;
   std::string public_libdir;
   std::vector<ExistingDriver> existing;

@@ -60,9 +60,14 @@ void set_kernels(const HostFacts& from, Facts& facts) {
   facts.set("initramfs.may_hold_nouveau", kernel.initramfs.may_hold_nouveau);
   if (!from.running_kernel.empty()) facts.set("kernels.running", from.running_kernel);
   if (!from.several_kernels.empty()) facts.set("kernels.several", from.several_kernels);
+  if (from.follows_kernels) facts.set("kernels.follows", true);
   if (!from.kernels_chosen) return;
   Json further = Json::array();
   for (const auto& one : from.further_kernels) further.push_back(kernel_to_json(one));
+  if (!from.followed_kernels.empty()) facts.set("kernels.followed", from.followed_kernels);
+  if (!from.kernels_without.empty()) facts.set("kernels.without", from.kernels_without);
+  if (!from.changed_kernel.empty()) facts.set("kernels.changed", from.changed_kernel);
+  if (from.boot_default != BootDefault{}) facts.set("boot_default", from.boot_default);
   facts.set("kernels.chosen", true);
   facts.set("kernels.further", further);
   if (!from.kernel_problem.is_null()) facts.set("kernels.problem", from.kernel_problem);
@@ -80,7 +85,12 @@ void read_kernels_from(const Facts& facts, HostFacts& to) {
   kernel.compiler = facts.text("build.compiler");
   to.has_make = facts.flag("build.make");
   kernel.initramfs = {facts.text("initramfs.tool"), facts.flag("initramfs.may_hold_nouveau")};
+  if (facts.has("boot_default")) facts.value("boot_default").get_to(to.boot_default);
   to.kernels_chosen = facts.flag("kernels.chosen");
+  to.follows_kernels = facts.flag("kernels.follows");
+  to.followed_kernels = facts.texts("kernels.followed");
+  to.kernels_without = facts.texts("kernels.without");
+  to.changed_kernel = facts.text("kernels.changed");
   for (const auto& one : facts.value("kernels.further")) to.further_kernels.push_back(kernel_from_json(one));
   to.running_kernel = facts.text("kernels.running");
   to.several_kernels = facts.texts("kernels.several");
@@ -131,6 +141,8 @@ Facts to_facts(const HostFacts& from) {
   set_kernels(from, facts);
   facts.set("root.os", from.os);
   facts.set("root.os_family", from.os_family);
+  if (!from.kernel_hooks.empty()) facts.set("root.kernel_hooks", from.kernel_hooks);
+  if (from.has_systemd) facts.set("root.systemd", true);
   facts.set("root.lib_folder", from.lib_folder);
   facts.set("root.public_libdir", from.public_libdir);
   facts.set("existing", from.existing);
@@ -146,6 +158,8 @@ HostFacts host_facts_from(const Facts& facts) {
   read_kernels_from(facts, to);
   to.os = facts.text("root.os");
   to.os_family = facts.text("root.os_family");
+  to.kernel_hooks = facts.text("root.kernel_hooks");
+  to.has_systemd = facts.flag("root.systemd");
   to.lib_folder = facts.text("root.lib_folder");
   to.public_libdir = facts.text("root.public_libdir");
   if (facts.has("existing")) facts.value("existing").get_to(to.existing);

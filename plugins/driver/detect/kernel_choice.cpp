@@ -84,6 +84,75 @@ Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, cons
   return releases;
 }
 
+namespace {
+
+bool lists(const std::vector<std::string>& releases, const std::string& release) {
+  return std::ranges::count(releases, release) != 0;
+}
+
+std::vector<std::string> receipt_releases(const Receipt& receipt) {
+  std::vector<std::string> releases;
+  for (const auto& kernel : receipt.kernels()) releases.push_back(kernel.release);
+  return releases;
+}
+
+Result<KernelSet> after_change(const KernelChange& change, const Receipt& receipt, const Host& host) {
+  using Kind = KernelChange::Kind;
+  KernelSet set;
+  set.follows = true;
+  set.followed = receipt_releases(receipt);
+  std::erase(set.followed, change.release);
+  const auto present = host.installed_kernels();
+  for (const auto& release : receipt.without)
+    if (release != change.release && lists(present, release)) set.without.push_back(release);
+  set.releases = set.followed;
+  if (change.kind == Kind::installed) set.releases.push_back(change.release);
+  if (change.kind == Kind::without_modules) set.without.push_back(change.release);
+  sort_newest_first(set.releases);
+  sort_newest_first(set.without);
+  if (!set.releases.empty()) return set;
+  return Error{ErrorCode::conflict,
+               "kernel " + change.release + " is the only one with modules of the driver, so they stay",
+               "/lib/modules",
+               "install another kernel, or remove the driver: `slipway remove driver`",
+               {}};
+}
+
+/// Adds the kernels that earlier changes brought. Those that had no package do not become the target.
+void add_followed(const Receipt& receipt, const Host& host, KernelSet& set) {
+  const auto present = host.installed_kernels();
+  std::vector<std::string> without;
+  for (auto releases : {receipt_releases(receipt), receipt.without})
+    for (auto& release : releases) {
+      if (!lists(present, release) || lists(set.releases, release) || lists(set.followed, release)) continue;
+      if (lists(receipt.without, release)) without.push_back(release);
+      set.followed.push_back(std::move(release));
+    }
+  for (const auto& release : set.followed)
+    if (!lists(without, release)) set.releases.push_back(release);
+  sort_newest_first(set.releases);
+  sort_newest_first(without);
+  set.releases.insert(set.releases.end(), without.begin(), without.end());
+}
+
+}  // namespace
+
+Result<KernelSet> kernels_of_plan(const KernelChoice& choice, const std::optional<Receipt>& installed,
+                                  const Host& host) {
+  using Which = KernelChoice::Which;
+  const auto change = host.kernel_change();
+  if (change && installed) return after_change(*change, *installed, host);
+  KernelSet set;
+  set.follows = installed && installed->follows_kernels;
+  const bool adds = set.follows && host.asked_kernels().empty() &&
+                    (choice.which == Which::target || choice.which == Which::running || choice.which == Which::named);
+  auto chosen = chosen_kernels(choice, host);
+  if (chosen) set.releases = *chosen;
+  if (adds) add_followed(*installed, host, set);
+  if (set.releases.empty()) return chosen.error();
+  return set;
+}
+
 std::string running_kernel(const Host& host) {
   if (!host.live()) return {};
   if (std::string release = host.attribute("/proc/sys/kernel/osrelease"); !release.empty()) return release;

@@ -73,6 +73,7 @@ Json to_json(const Receipt& receipt) {
              {"libdir", receipt.libdir},
              {"kernels", kernels}};
   if (!receipt.without.empty()) value["kernels_without_package"] = receipt.without;
+  if (receipt.follows_kernels) value["follows_kernels"] = true;
   return value;
 }
 
@@ -96,6 +97,7 @@ std::optional<Receipt> receipt_from_json(const Json& value) {
     if (!one.release.empty() && one.release != receipt.kernel_release) receipt.further.push_back(std::move(one));
   }
   receipt.without = texts_of(value, "kernels_without_package");
+  receipt.follows_kernels = flag_of(value, "follows_kernels");
   receipt.libdir = text_of(value, "libdir");
   return receipt;
 }

@@ -19,6 +19,14 @@ std::string lib_folder(const Host& host) {
   return merged ? "/usr/lib" : "/lib";
 }
 
+// Debian's systemd comes with kernel-install, which Debian's kernels do not run.
+std::string kernel_hooks(const Host& host) {
+  if (host.exists("/usr/bin/dpkg")) return "debian";
+  for (const char* program : {"/usr/bin/kernel-install", "/bin/kernel-install"})
+    if (host.exists(program)) return "kernel-install";
+  return {};
+}
+
 std::string debian_triplet(std::string_view arch) {
   if (arch == "x86_64") return "x86_64-linux-gnu";
   if (arch == "aarch64") return "aarch64-linux-gnu";

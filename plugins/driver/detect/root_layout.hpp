@@ -19,6 +19,10 @@ std::string lib_folder(const Host& host);
 /// when neither does.
 std::string public_libdir(const Host& host);
 
+/// Returns the programs that run hooks when a kernel is installed: "debian" (/etc/kernel/postinst.d), else
+/// "kernel-install" (/etc/kernel/install.d); empty when the root has neither.
+std::string kernel_hooks(const Host& host);
+
 /// Returns "x86_64-linux-gnu" for "x86_64"; empty for an architecture without a driver.
 std::string debian_triplet(std::string_view arch);
 

@@ -38,7 +38,7 @@ Result<KernelModules> modules_for(const Settings& settings, const HostFacts& fac
 }
 
 /// Uses the installed driver's receipt for one kernel, if that driver is the planned one.
-void recall(const HostFacts& facts, const Settings& settings, const Installation& installation, Wanted& wanted) {
+void recall(const HostFacts& facts, bool may_lack, const Installation& installation, Wanted& wanted) {
   wanted.compiled_from.clear();
   wanted.known_missing = false;
   if (!facts.installed) return;
@@ -47,8 +47,7 @@ void recall(const HostFacts& facts, const Settings& settings, const Installation
     if (kernel.compiled && kernel.release == wanted.kernel_release) wanted.compiled_from = kernel.manifest;
   const bool same_driver =
       before.version == installation.receipt.version && before.flavour == installation.receipt.flavour;
-  wanted.known_missing =
-      settings.note_missing_package && same_driver && std::ranges::count(before.without, wanted.kernel_release) != 0;
+  wanted.known_missing = may_lack && same_driver && std::ranges::count(before.without, wanted.kernel_release) != 0;
 }
 
 }  // namespace
@@ -56,9 +55,14 @@ void recall(const HostFacts& facts, const Settings& settings, const Installation
 Status add_further_kernels(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
                            Wanted wanted, Installation& installation, std::vector<std::string>& notes) {
   wanted.flavours = {installation.package->flavour};  // libraries and modules must have the same flavour
+  installation.receipt.without = facts.kernels_without;
+  for (const auto& release : facts.kernels_without)
+    notes.push_back(fmt::format("kernel {} gets no driver modules", release));
   for (const auto& kernel : facts.further_kernels) {
     wanted.kernel_release = kernel.release;
-    recall(facts, settings, installation, wanted);
+    const bool may_lack =
+        settings.note_missing_package || std::ranges::count(facts.followed_kernels, kernel.release) != 0;
+    recall(facts, may_lack, installation, wanted);
     auto modules = modules_for(settings, facts, kernel, packages, wanted, notes);
     if (modules) {
       installation.receipt.further.push_back(modules->kernel);
@@ -67,8 +71,9 @@ Status add_further_kernels(const Settings& settings, const HostFacts& facts, con
     }
     Error error = std::move(modules).error();
     if (!means_no_modules(error)) return error;
-    if (!settings.note_missing_package) {
-      error.next += fmt::format("{}{}", error.next.empty() ? "" : "; or ", kNoteInstead);
+    if (!may_lack) {
+      if (facts.changed_kernel.empty())
+        error.next += fmt::format("{}{}", error.next.empty() ? "" : "; or ", kNoteInstead);
       return error;
     }
     notes.push_back(note_of(packages, wanted, error));

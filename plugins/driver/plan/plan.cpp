@@ -156,6 +156,14 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
   return error;
 }
 
+/// A kernel that has come or gone changes nothing else: the version and flavour that are installed stay.
+Settings of_installed(Settings settings, const HostFacts& facts) {
+  if (facts.changed_kernel.empty() || !facts.installed) return settings;
+  settings.version = VersionConstraint::parse(facts.installed->version).value_or(settings.version);
+  settings.modules = nvidia::parse_flavour(facts.installed->flavour);
+  return settings;
+}
+
 /// The key does not apply to the newest kernel, and the text explains that to users who have set it.
 Error with_kernel_rule(const Settings& settings, const std::string& kernel_release, Error error) {
   if (settings.note_missing_package && error.code != ErrorCode::needs_catalogue)
@@ -180,7 +188,8 @@ void add_running(const Settings& settings, const HostFacts& facts, const Target&
 
 }  // namespace
 
-Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const Inputs& inputs) {
+Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const Inputs& inputs) {
+  const Settings settings = of_installed(of_spec, facts);
   const Target& target = inputs.target();
   SLIPWAY_CHECK(check_hardware(facts, target));
   SLIPWAY_CHECK(check_modprobe(settings, facts));
@@ -208,7 +217,8 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   auto choosing = choose_version(packages, catalogue, settings.version, wanted, fits);
   if (!choosing) return with_kernel_rule(settings, kernel_release, std::move(choosing).error());
   auto& chosen = *choosing;
-  const Installation& installation = fitted->installation;
+  Installation& installation = fitted->installation;
+  installation.receipt.follows_kernels = facts.follows_kernels;
   const std::string& version = chosen.version;
   SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
 
@@ -219,6 +229,8 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
   add_notes(settings, facts, version, plan);
   add_file_actions(settings, facts, installation, plan);
+  add_kernel_hooks(facts, target, installation.receipt, plan);
+  add_boot_default(settings, facts, target, installation.receipt, plan);
   add_running(settings, facts, target, installation.receipt, plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");

@@ -70,6 +70,15 @@ Status add_further_kernels(const Settings& settings, const HostFacts& facts, con
 /// Adds store, links, configuration files and receipt.
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan);
 
+/// Keeps the boot default, and the kernel that it boots, while a newer kernel has no modules; adds a note of what was
+/// done, "boot default: …".
+void add_boot_default(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
+                      Plan& plan);
+
+/// Adds hooks of package managers that run `slipway kernel`, the unit that continues their work, and a timer while a
+/// kernel has no modules; a path unit where there is no package manager with hooks.
+void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
+
 /// Adds modules and device nodes. If the kernel shows no GPU, one is assumed because of the spec.
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan);

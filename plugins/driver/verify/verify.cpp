@@ -17,7 +17,8 @@ std::vector<std::string> kernels_without_modules(const Settings& settings, const
   const Receipt& receipt = *facts.installed;
   std::vector<std::string> missing = facts.kernel_releases();
   std::erase_if(missing, [&](const std::string& release) {
-    const bool is_allowed = settings.note_missing_package && std::ranges::count(receipt.without, release) != 0;
+    const bool may_lack = settings.note_missing_package || std::ranges::count(facts.followed_kernels, release) != 0;
+    const bool is_allowed = may_lack && std::ranges::count(receipt.without, release) != 0;
     return is_allowed || receipt.has_kernel(release);
   });
   return missing;

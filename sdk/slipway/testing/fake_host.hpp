@@ -85,6 +85,7 @@ class FakeHost final : public Host {
   std::string arch() const override { return arch_; }
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override;
+  std::optional<KernelChange> kernel_change() const override { return config_.kernel_change; }
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
   Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
                                 std::uint32_t size_bytes) const override;

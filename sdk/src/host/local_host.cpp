@@ -57,6 +57,7 @@ class LocalHost final : public Host {
   std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
   Result<std::string> kernel_release() const override;
   std::vector<std::string> asked_kernels() const override;
+  std::optional<KernelChange> kernel_change() const override { return config_.kernel_change; }
 
   Result<std::string> read(std::string_view path, std::size_t limit_bytes) const override;
   Result<std::string> read_part(std::string_view path, std::uint32_t offset_bytes,
@@ -219,6 +220,13 @@ HostConfig host_of_tools() {
   return host;
 }
 
+namespace {
+
+/// The words of KernelChange::Kind.
+constexpr std::array<std::string_view, 3> kChangeWords{"installed", "without_modules", "removed"};
+
+}  // namespace
+
 Json to_json(const HostConfig& config) {
   Json value{{"root", config.root},
              {"live", config.live},
@@ -227,8 +235,23 @@ Json to_json(const HostConfig& config) {
              {"hardware", config.hardware}};
   if (!config.further_kernels.empty()) value["further_kernels"] = config.further_kernels;
   if (config.booting) value["booting"] = true;
+  if (config.kernel_change)
+    value["kernel_change"] = {{"release", config.kernel_change->release},
+                              {"kind", kChangeWords[static_cast<std::size_t>(config.kernel_change->kind)]}};
   return value;
 }
+
+namespace {
+
+std::optional<KernelChange> kernel_change_from(const Json* value) {
+  if (value == nullptr || !value->is_object()) return std::nullopt;
+  const auto word = std::ranges::find(kChangeWords, detail::text_at(*value, "kind"));
+  if (word == kChangeWords.end()) return std::nullopt;
+  return KernelChange{detail::text_at(*value, "release"),
+                      static_cast<KernelChange::Kind>(std::distance(kChangeWords.begin(), word))};
+}
+
+}  // namespace
 
 HostConfig host_config_from_json(const Json& value) {
   HostConfig config{.live = detail::flag_at(value, "live"),
@@ -236,7 +259,8 @@ HostConfig host_config_from_json(const Json& value) {
                     .kernel = detail::text_at(value, "kernel"),
                     .hardware = detail::text_at(value, "hardware"),
                     .further_kernels = detail::texts_or_none(detail::member(value, "further_kernels")),
-                    .booting = detail::flag_at(value, "booting")};
+                    .booting = detail::flag_at(value, "booting"),
+                    .kernel_change = kernel_change_from(detail::member(value, "kernel_change"))};
   if (std::string root = detail::text_at(value, "root"); !root.empty()) config.root = std::move(root);
   return config;
 }
