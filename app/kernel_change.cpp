@@ -18,7 +18,7 @@
 #include "base/write/new_file.hpp"
 #include "core/action/trigger/triggers.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 constexpr std::chrono::seconds kStartLimit{10};
@@ -83,19 +83,20 @@ bool is_in_chroot() {
          (ours.st_dev != first.st_dev || ours.st_ino != first.st_ino);
 }
 
-std::vector<std::string> components_per_kernel(const Session& session, const HostSpec& spec) {
+std::vector<std::string> components_per_kernel(const core::Session& session, const core::HostSpec& spec) {
   std::vector<std::string> names;
   for (const auto& [name, section] : spec.components)
-    if (const Manifest* const manifest = session.plugins().manifest(name); manifest != nullptr && manifest->per_kernel)
+    if (const core::Manifest* const manifest = session.plugins().manifest(name);
+        manifest != nullptr && manifest->per_kernel)
       names.push_back(name);
   return names;
 }
 
-Status remove_indexes(Session& session, const std::string& release) {
+Status remove_indexes(core::Session& session, const std::string& release) {
   const Host& host = session.host();
-  RootFs& root = session.root();
+  core::RootFs& root = session.root();
   if (has_kernel(host, release) || !host.exists(folder_of(release))) return {};
-  for (const std::string& file : depmod_products(release)) SLIPWAY_CHECK(root.remove(file));
+  for (const std::string& file : core::depmod_products(release)) SLIPWAY_CHECK(root.remove(file));
   for (const std::string& folder : {folder_of(release) + "/updates", folder_of(release)})
     if (const auto names = host.list(folder); names && names->empty()) SLIPWAY_CHECK(root.remove(folder));
   return root.settle_directory_times();
@@ -113,7 +114,7 @@ Status start_kernel_unit(const HostConfig& config, const std::string& release) {
                {}};
 }
 
-Status write_notice(const Session& session, const std::string& release, const std::string& text) {
+Status write_notice(const core::Session& session, const std::string& release, const std::string& text) {
   const Host& host = session.host();
   SLIPWAY_TRY(top, RootDir::open(session.host_config().root));
   if (text.empty()) {
@@ -123,14 +124,14 @@ Status write_notice(const Session& session, const std::string& release, const st
     return {};
   }
   if (!host.live() || (!host.exists("/etc/motd.d") && !host.exists("/etc/update-motd.d"))) return {};
-  return replace_file(top, notice_path(release), text);
+  return base::replace_file(top, notice_path(release), text);
 }
 
-void warn_in_journal(const Session& session, const std::string& text) {
-  if (!has_systemd(session.host())) return;
+void warn_in_journal(const core::Session& session, const std::string& text) {
+  if (!core::has_systemd(session.host())) return;
   const std::string& root = session.host_config().root;
-  (void)SystemdJournal((root == "/" ? "" : root) + kJournalSocket)
-      .send({.level = LogLevel::warning, .component = "", .phase = "kernel", .generation = {}, .message = text});
+  (void)base::SystemdJournal((root == "/" ? "" : root) + kJournalSocket)
+      .send({.level = base::LogLevel::warning, .component = "", .phase = "kernel", .generation = {}, .message = text});
 }
 
 HandOver::HandOver(std::chrono::seconds limit, HostConfig config, std::string release, std::function<void()> tell)
@@ -159,4 +160,4 @@ void HandOver::run() {
   (void)::kill(::getpid(), SIGTERM);
 }
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -14,7 +14,7 @@
 
 #include "app/engine.hpp"
 
-namespace slipway::core {
+namespace slipway::app {
 
 /// Reads a kernel release from a command line or from the instance of a unit, where "\x2b" stands for '+'.
 /// Errors: `usage` when it is not a release.
@@ -31,21 +31,21 @@ bool has_kernel(const Host& host, const std::string& release);
 bool is_in_chroot();
 
 /// Returns the components of this spec that have files for each kernel (`per_kernel` of their manifests).
-std::vector<std::string> components_per_kernel(const Session& session, const HostSpec& spec);
+std::vector<std::string> components_per_kernel(const core::Session& session, const core::HostSpec& spec);
 
 /// Removes the indexes that depmod wrote for a kernel that is gone (modules.dep and the like), and its folders if they
 /// are empty then. Does nothing while the kernel is there.
-Status remove_indexes(Session& session, const std::string& release);
+Status remove_indexes(core::Session& session, const std::string& release);
 
 /// Starts the unit that prepares the kernel, and does not wait for it. Errors: as `systemctl start`.
 Status start_kernel_unit(const HostConfig& config, const std::string& release);
 
 /// The notices for users who log in to a running machine: /run/motd.d/slipway-kernel-RELEASE, where the machine shows
 /// such files. @param text  empty: removes the notice
-Status write_notice(const Session& session, const std::string& release, const std::string& text);
+Status write_notice(const core::Session& session, const std::string& release, const std::string& text);
 
 /// Writes a warning to the machine's journal, if systemd runs.
-void warn_in_journal(const Session& session, const std::string& text);
+void warn_in_journal(const core::Session& session, const std::string& text);
 
 /// Hands the work over to the unit when it takes longer than the limit, and then stops this process's apply.
 class HandOver {
@@ -72,4 +72,4 @@ class HandOver {
   std::thread thread_;
 };
 
-}  // namespace slipway::core
+}  // namespace slipway::app

@@ -38,16 +38,16 @@ Result<core::ApplyResult> recorded(core::Session& session, const ChangeRequest& 
 
 /// Returns this machine's log of the session's root, without other roots' entries.
 /// @param log_folder  as in ChangeRequest
-std::vector<Json> logged_of_root(const Session& session, const std::string& log_folder);
+std::vector<Json> logged_of_root(const core::Session& session, const std::string& log_folder);
 
 /// Returns the spec file of the last apply, for a root without a generation: as recorded with a component that failed,
 /// else from this machine's log if it is readable; "SPEC" when not found.
 /// Errors: those of reading the root's state.
-Result<std::string> spec_of_last_apply(Session& session, const std::string& log_folder);
+Result<std::string> spec_of_last_apply(core::Session& session, const std::string& log_folder);
 
 /// What this machine's log tells of the newest change of the session's root, if that is an apply which failed:
 /// "runtime: it is not TOML". Empty otherwise, and for an image.
-std::string failure_of_last_apply(const Session& session, const std::string& log_folder);
+std::string failure_of_last_apply(const core::Session& session, const std::string& log_folder);
 
 /// Returns the exit code for the result of an apply.
 int apply_exit_code(const core::ApplyResult& result);

@@ -27,4 +27,4 @@ Result<ModuleInfo> module_info_of_file(int fd);
 /// or another kind of signature; `what` is the reason.
 Result<std::optional<std::string_view>> module_signature_of(std::string_view bytes);
 
-}  // namespace slipway
+}  // namespace slipway::base

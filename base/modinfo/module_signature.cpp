@@ -3,7 +3,7 @@
 
 #include "base/modinfo/module_info.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::string_view kMagic = "~Module signature appended~\n";
@@ -32,4 +32,4 @@ Result<std::optional<std::string_view>> module_signature_of(std::string_view byt
   return std::optional<std::string_view>{bytes.substr(bytes.size() - size)};
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -11,7 +11,7 @@
 
 #include "base/elf/elf_sections.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 constexpr std::size_t kMostVersions = std::size_t{4} << 20U;  // 64 Ki symbols; the largest modules import 2000
@@ -91,4 +91,4 @@ bool read_checksum(std::string_view text, std::uint32_t& checksum) {
   return true;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

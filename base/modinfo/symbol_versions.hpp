@@ -13,7 +13,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway {
+namespace slipway::base {
 
 /// Symbol name to checksum (CRC).
 using SymbolVersions = std::map<std::string, std::uint32_t, std::less<>>;
@@ -53,4 +53,4 @@ SymbolVersions symbol_versions_in(std::string_view symvers, const Wanted& wanted
   return versions;
 }
 
-}  // namespace slipway
+}  // namespace slipway::base

@@ -47,7 +47,7 @@ void print_options(const std::vector<CommandOption>& options) {
 }
 
 /// Prints the profiles of the simulator by becoming its program. Prints nothing where it is not installed.
-void print_profiles() { (void)become(own_prefix() / "bin/slipway-sim", {"slipway-sim", "profiles"}); }
+void print_profiles() { (void)become(core::own_prefix() / "bin/slipway-sim", {"slipway-sim", "profiles"}); }
 
 /// Prints the words that an option accepts.
 void print_choices(const std::vector<CommandOption>& options, const std::string& name) {
@@ -60,9 +60,9 @@ void print_choices(const std::vector<CommandOption>& options, const std::string&
 
 /// Prints the generations of the root that the typed words name, if this user may read them.
 void print_generations(const std::vector<std::string>& typed, TerminalUi& ui) {
-  SessionOptions options;
+  core::SessionOptions options;
   options.root = command_line::find_options({{"root", "DIR"}}, typed).text("root", options.root);
-  const auto session = Session::open(options, ui);
+  const auto session = core::Session::open(options, ui);
   if (!session) return;
   const auto numbers = (*session)->state().generations();
   if (!numbers) return;

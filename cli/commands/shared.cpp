@@ -66,7 +66,7 @@ Result<core::Lock> load_lock(core::Session& session, const Options& options) {
 /// True when an apply was interrupted, is under way, or has left a component failed.
 Result<bool> has_unfinished_apply(core::Session& session) {
   if (session.state().is_closed()) return false;
-  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  SLIPWAY_TRY(unfinished, core::read_unfinished(session));
   SLIPWAY_TRY(failing, session.state().failing());
   return unfinished.recovery || unfinished.damaged || !unfinished.pending.empty() || !unfinished.at_work.empty() ||
          !failing.empty();

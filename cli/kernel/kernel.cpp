@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 
-namespace slipway::core {
+namespace slipway::cli {
 namespace {
 
 using Kind = KernelChange::Kind;
@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kWaitForOthers{1800};
 constexpr std::chrono::seconds kStopLimitOfHook{20};
 
 /// What to do about a kernel without modules: the key new_kernel.without_modules of a component's section.
-std::string policy_of(const HostSpec& spec, const std::vector<std::string>& components) {
+std::string policy_of(const core::HostSpec& spec, const std::vector<std::string>& components) {
   for (const std::string& name : components) {
     const Json policy = spec.components.at(name).value("new_kernel", Json::object());
     if (policy.is_object() && policy.contains("without_modules")) return policy.value("without_modules", "hold");
@@ -47,28 +47,28 @@ class KernelRun {
   Result<int> run();
 
  private:
-  Result<ApplyAttempt> open() const;
-  Result<ApplyResult> apply(ApplyAttempt& attempt);
-  bool lacks_files(const Result<ApplyResult>& result) const;
-  bool failed(const Result<ApplyResult>& result) const { return !result || result->error || lacks_files(result); }
-  std::string error_of(const Result<ApplyResult>& result) const;
-  Result<int> finish_installed(const ApplyAttempt& attempt, const Result<ApplyResult>& result);
-  Result<int> go_without(const ApplyAttempt& attempt, const std::string& problem);
-  Result<int> finish_removed(ApplyAttempt& attempt, const Result<ApplyResult>& result);
-  std::vector<std::string> say_boot_default(const Result<ApplyResult>& result) const;
-  Result<int> hand_over(const Session& session, const std::string& why) const;
+  Result<app::ApplyAttempt> open() const;
+  Result<core::ApplyResult> apply(app::ApplyAttempt& attempt);
+  bool lacks_files(const Result<core::ApplyResult>& result) const;
+  bool failed(const Result<core::ApplyResult>& result) const { return !result || result->error || lacks_files(result); }
+  std::string error_of(const Result<core::ApplyResult>& result) const;
+  Result<int> finish_installed(const app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result);
+  Result<int> go_without(const app::ApplyAttempt& attempt, const std::string& problem);
+  Result<int> finish_removed(app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result);
+  std::vector<std::string> say_boot_default(const Result<core::ApplyResult>& result) const;
+  Result<int> hand_over(const core::Session& session, const std::string& why) const;
   void say(const std::string& text) const { print_wrapped("slipway: " + text + "\n"); }
   bool of_hook() const { return options_.within.has_value(); }
-  bool may_hand_over(const Session& session) const { return of_hook() && has_systemd(session.host()); }
+  bool may_hand_over(const core::Session& session) const { return of_hook() && core::has_systemd(session.host()); }
 
   const Options& options_;
   KernelChange change_;
   TerminalUi& ui_;
 };
 
-Result<ApplyAttempt> KernelRun::open() const {
+Result<app::ApplyAttempt> KernelRun::open() const {
   SLIPWAY_TRY(attempt, open_attempt(options_, ui_));
-  Session& session = *attempt.session;
+  core::Session& session = *attempt.session;
   std::vector<std::string> kernels = session.options().kernels;  // of the generation, if it names some
   std::erase(kernels, change_.release);
   if (!kernels.empty()) {
@@ -83,44 +83,44 @@ Result<ApplyAttempt> KernelRun::open() const {
   return std::move(attempt);
 }
 
-Result<ApplyResult> KernelRun::apply(ApplyAttempt& attempt) {
-  ChangeRequest request = change_request(options_);
+Result<core::ApplyResult> KernelRun::apply(app::ApplyAttempt& attempt) {
+  app::ChangeRequest request = change_request(options_);
   request.command = "kernel " + options_.command;
-  WaitLimits limits;
+  app::WaitLimits limits;
   if (!may_hand_over(*attempt.session)) limits.others = options_.within.value_or(kWaitForOthers);
-  return apply_and_wait(*attempt.session, request, attempt.spec, attempt.apply, limits, [&] { return open(); });
+  return app::apply_and_wait(*attempt.session, request, attempt.spec, attempt.apply, limits, [&] { return open(); });
 }
 
 /// True when there was no plan, or it could not be carried out, because of what the components need for this kernel.
-bool KernelRun::lacks_files(const Result<ApplyResult>& result) const {
-  return result && std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
-           return component.error || component.state == ComponentState::blocked ||
-                  component.state == ComponentState::waiting;
+bool KernelRun::lacks_files(const Result<core::ApplyResult>& result) const {
+  return result && std::ranges::any_of(result->run.components, [](const core::PlannedComponent& component) {
+           return component.error || component.state == core::ComponentState::blocked ||
+                  component.state == core::ComponentState::waiting;
          });
 }
 
-std::string KernelRun::error_of(const Result<ApplyResult>& result) const {
+std::string KernelRun::error_of(const Result<core::ApplyResult>& result) const {
   if (!result) return to_text(result.error());
   if (result->error) return to_text(*result->error);
   std::string text;
-  for (const PlannedComponent& component : result->run.components) {
+  for (const core::PlannedComponent& component : result->run.components) {
     text += error_text(result->run, component);
     if (!component.error && !component.reason.empty()) text += component.name + ": " + component.reason + "\n";
   }
   return text;
 }
 
-Result<int> KernelRun::hand_over(const Session& session, const std::string& why) const {
+Result<int> KernelRun::hand_over(const core::Session& session, const std::string& why) const {
   SLIPWAY_CHECK(start_kernel_unit(session.host_config(), change_.release));
   say(why + ": " + kernel_unit(change_.release) + " goes on with it");
   return kExitDone;
 }
 
 /// Prints what the components' plans say about the kernel that boots by default, and returns it.
-std::vector<std::string> KernelRun::say_boot_default(const Result<ApplyResult>& result) const {
+std::vector<std::string> KernelRun::say_boot_default(const Result<core::ApplyResult>& result) const {
   std::vector<std::string> notes;
   if (!result) return notes;
-  for (const PlannedComponent& component : result->run.components)
+  for (const core::PlannedComponent& component : result->run.components)
     for (const std::string& note : component.plan.notes())
       if (note.starts_with("boot default: ")) notes.push_back(note);
   for (const std::string& note : notes) say(note);
@@ -128,7 +128,7 @@ std::vector<std::string> KernelRun::say_boot_default(const Result<ApplyResult>& 
 }
 
 /// The kernel has no files from this component. They are recorded as missing, so that status and the next apply know.
-Result<int> KernelRun::go_without(const ApplyAttempt& attempt, const std::string& problem) {
+Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::string& problem) {
   const std::string policy = policy_of(attempt.spec, attempt.apply.plan.only);
   const std::string what = "kernel " + change_.release + " has no modules of " +
                            listed(attempt.apply.plan.only, "and") + ", so its boot would be without GPUs";
@@ -145,11 +145,11 @@ Result<int> KernelRun::go_without(const ApplyAttempt& attempt, const std::string
   const std::string notice =
       "slipway: " + what + ".\n" + joined(boot, "\n") + (boot.empty() ? "" : "\n") + help + ".\n";
   if (const Status noticed = write_notice(*attempt.session, change_.release, notice); !noticed)
-    ui_.log(Ui::Level::warning, "", "there is no notice for users who log in: " + noticed.error().what);
+    ui_.log(core::Ui::Level::warning, "", "there is no notice for users who log in: " + noticed.error().what);
   return policy == "fail" || !of_hook() ? kExitError : kExitDone;
 }
 
-Result<int> KernelRun::finish_installed(const ApplyAttempt& attempt, const Result<ApplyResult>& result) {
+Result<int> KernelRun::finish_installed(const app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
   if (lacks_files(result)) return go_without(attempt, error_of(result));
   if (failed(result)) {  // of the whole apply: its files may be there
     const std::string what = "kernel " + change_.release + " is not prepared";
@@ -168,7 +168,7 @@ Result<int> KernelRun::finish_installed(const ApplyAttempt& attempt, const Resul
   return kExitDone;
 }
 
-Result<int> KernelRun::finish_removed(ApplyAttempt& attempt, const Result<ApplyResult>& result) {
+Result<int> KernelRun::finish_removed(app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
   (void)write_notice(*attempt.session, change_.release, "").ok();
   if (failed(result)) {
     say("the files for kernel " + change_.release + " stay");
@@ -183,7 +183,7 @@ Result<int> KernelRun::finish_removed(ApplyAttempt& attempt, const Result<ApplyR
 
 Result<int> KernelRun::run() {
   SLIPWAY_TRY(attempt, open());
-  const Session& session = *attempt.session;
+  const core::Session& session = *attempt.session;
   if (attempt.apply.plan.only.empty()) {
     if (!of_hook()) say("nothing that is applied here has files for each kernel");
     return kExitDone;
@@ -203,7 +203,7 @@ Result<int> KernelRun::run() {
   auto result = apply(attempt);
   if (deadline && deadline->done()) return kExitDone;
   deadline.reset();
-  SLIPWAY_CHECK(check_not_stopped());
+  SLIPWAY_CHECK(core::check_not_stopped());
   const bool locked = !result && result.error().code == ErrorCode::locked;
   if (locked && may_hand_over(session) && change_.kind == Kind::installed)
     return hand_over(session, "another slipway is at work");
@@ -216,12 +216,12 @@ Result<int> follow(const Options& given, Kind kind, TerminalUi& ui) {
   options.of_generation = true;
   options.yes = true;
   if (!options.within) {
-    watch_stop_signals();
+    core::watch_stop_signals();
     return KernelRun(options, {release, kind}, ui).run();
   }
-  watch_stop_signals(kStopLimitOfHook);
-  LogSettings quiet = options.log;
-  quiet.level = options.verbose ? quiet.level : LogLevel::warning;
+  core::watch_stop_signals(kStopLimitOfHook);
+  base::LogSettings quiet = options.log;
+  quiet.level = options.verbose ? quiet.level : base::LogLevel::warning;
   TerminalUi hook_ui(quiet, false);
   auto ended = KernelRun(options, {release, kind}, hook_ui).run();
   if (ended) return ended;
@@ -244,7 +244,7 @@ Result<int> run_kernel_scan(const Options& options, TerminalUi& ui) {
     for (const std::string& release : session->host().installed_kernels())
       if (has_kernel(session->host(), release)) releases.push_back(release);
   }
-  sort_newest_first(releases);
+  base::sort_newest_first(releases);
   int worst = kExitDone;
   for (const std::string& release : releases) {
     Options one = options;
@@ -258,4 +258,4 @@ Result<int> run_kernel_scan(const Options& options, TerminalUi& ui) {
 
 Result<int> run_kernel_removed(const Options& options, TerminalUi& ui) { return follow(options, Kind::removed, ui); }
 
-}  // namespace slipway::core
+}  // namespace slipway::cli

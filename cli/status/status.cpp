@@ -188,19 +188,19 @@ Json expectation_of(core::Session& session, const Options& options, const Stored
 
 /// Services watch the GPUs all the time, and their reports are part of the status. Without a running service this asks
 /// the components.
-std::map<std::string, Findings> gpu_findings(Session& session, const StoredState& stored) {
+std::map<std::string, Findings> gpu_findings(core::Session& session, const StoredState& stored) {
   constexpr std::chrono::seconds kLimit{4};
   const bool is_watched = std::ranges::any_of(
-      stored.services, [](const auto& service) { return service.second.is == ServiceState::Is::working; });
+      stored.services, [](const auto& service) { return service.second.is == core::ServiceState::Is::working; });
   const bool is_idle = stored.unfinished.at_work.empty();  // an apply may be changing the GPUs
-  if (is_watched || !is_idle || !stored.spec || gpus_on_bus(session).empty()) return {};
+  if (is_watched || !is_idle || !stored.spec || core::gpus_on_bus(session).empty()) return {};
   return check_gpus(session, *stored.spec, kLimit);
 }
 
 /// One entry for each GPU that does not work: {"problem", "do"}. A job's own errors are not among them.
 Json gpu_problems(const std::map<std::string, Findings>& findings) {
   Json problems = Json::array();
-  for (const CauseEntry& entry : entries_of(findings)) {
+  for (const core::CauseEntry& entry : core::entries_of(findings)) {
     const bool is_lost = entry.head->cause == kGpuCause || entry.head->cause.ends_with("/lost");
     if (entry.worst() == Finding::Status::fail || is_lost)
       problems.push_back({{"problem", entry.head->text}, {"do", entry.head->remedy}});
@@ -210,12 +210,12 @@ Json gpu_problems(const std::map<std::string, Findings>& findings) {
 
 /// Returns the spec option that `slipway apply` needs when the root has no spec of its own: that of the last apply, if
 /// its file exists.
-std::string the_spec(Session& session, const Options& options, const StoredState& stored) {
+std::string the_spec(core::Session& session, const Options& options, const StoredState& stored) {
   if (session.host().exists("/etc/slipway/host.yaml")) return "";
   if (!stored.current && !session.state().is_closed())
-    return " -f " + shell_word(spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
+    return " -f " + core::shell_word(spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
   const std::string last = stored.current ? stored.current->spec_file : "";
-  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? shell_word(last) : "SPEC");
+  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? core::shell_word(last) : "SPEC");
 }
 
 /// The next steps for the user, the most urgent first: {"problem", "do"}.
@@ -359,7 +359,7 @@ Result<Json> status_of(core::Session& session, const Options& options) {
   const Json kernel = app::kernel_facts(session);
   const auto gpus = gpu_findings(session, stored);
   const Json problems = gpu_problems(gpus);
-  const Json expect = expectation_of(session, options, stored, silent_gpus(gpus));
+  const Json expect = expectation_of(session, options, stored, core::silent_gpus(gpus));
   Json status{
       {"host", app::host_facts(session)},
       {"kernel", kernel},

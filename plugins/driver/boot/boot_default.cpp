@@ -12,8 +12,8 @@ constexpr std::size_t kGrubMenuLimit = 4U << 20;
 constexpr const char* kGrubSettings = "/etc/default/grub.d";
 
 /// Returns the menu's path to an entry that boots this kernel, by ids: "gnulinux-advanced-UUID>gnulinux-…".
-std::string grub_path_of(const std::vector<GrubEntry>& entries, const std::string& release) {
-  for (const GrubEntry& entry : entries) {
+std::string grub_path_of(const std::vector<base::GrubEntry>& entries, const std::string& release) {
+  for (const base::GrubEntry& entry : entries) {
     if (!entry.is_submenu && entry.release == release && entry.id.find(release) != std::string::npos) return entry.id;
     if (!entry.is_submenu || entry.id.empty()) continue;
     if (const std::string inner = grub_path_of(entry.entries, release); !inner.empty()) return entry.id + ">" + inner;
@@ -50,7 +50,7 @@ BootDefault read_boot_default(const Host& host, const std::string& release) {
   boot.has_apt = host.exists("/etc/apt");
   boot.has_update_grub = host.exists("/usr/sbin/update-grub");
   if (const auto menu = host.read("/boot/grub/grub.cfg", kGrubMenuLimit))
-    boot.entry = grub_path_of(parse_grub_menu(*menu).entries, release);
+    boot.entry = grub_path_of(base::parse_grub_menu(*menu).entries, release);
   boot.own_choice = administrators_choice(host);
   return boot;
 }

@@ -108,8 +108,8 @@ Result<KernelSet> after_change(const KernelChange& change, const Receipt& receip
   set.releases = set.followed;
   if (change.kind == Kind::installed) set.releases.push_back(change.release);
   if (change.kind == Kind::without_modules) set.without.push_back(change.release);
-  sort_newest_first(set.releases);
-  sort_newest_first(set.without);
+  base::sort_newest_first(set.releases);
+  base::sort_newest_first(set.without);
   if (!set.releases.empty()) return set;
   return Error{ErrorCode::conflict,
                "kernel " + change.release + " is the only one with modules of the driver, so they stay",
@@ -130,8 +130,8 @@ void add_followed(const Receipt& receipt, const Host& host, KernelSet& set) {
     }
   for (const auto& release : set.followed)
     if (!lists(without, release)) set.releases.push_back(release);
-  sort_newest_first(set.releases);
-  sort_newest_first(without);
+  base::sort_newest_first(set.releases);
+  base::sort_newest_first(without);
   set.releases.insert(set.releases.end(), without.begin(), without.end());
 }
 

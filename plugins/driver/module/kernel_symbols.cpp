@@ -117,7 +117,7 @@ std::optional<OwnModule> read_own_module(const Host& host, const std::string& pa
   OwnModule own;
   own.path = path;
   const std::string elf = read_module(host, path);
-  const auto info = module_info_of(elf);
+  const auto info = base::module_info_of(elf);
   if (!info || !info->contains("vermagic")) return std::nullopt;
   own.vermagic = trimmed(info->find("vermagic")->second);
   if (auto versions = symbol_versions_of(elf)) own.versions = std::move(*versions);

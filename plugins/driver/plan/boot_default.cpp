@@ -17,8 +17,8 @@ constexpr const char* kAptFile = "/etc/apt/apt.conf.d/99slipway-kernel";
 std::string newer_without_modules(const Receipt& receipt) {
   std::vector<std::string> without = receipt.without;
   if (without.empty()) return {};
-  sort_newest_first(without);
-  return kernel_key(receipt.kernel_release) < kernel_key(without.front()) ? without.front() : std::string{};
+  base::sort_newest_first(without);
+  return base::kernel_key(receipt.kernel_release) < base::kernel_key(without.front()) ? without.front() : std::string{};
 }
 
 /// Escapes a release for apt's regular expressions.

@@ -66,7 +66,8 @@ ProtectHostname=yes
 ProtectClock=yes
 SystemCallArchitectures=native
 )",
-                     kHookHeader, description, unit_while_installed(program), first, unit_word(program), words);
+                     kHookHeader, description, base::unit_while_installed(program), first, base::unit_word(program),
+                     words);
 }
 
 void add_unit_file(Plan& plan, const std::string& name, std::string content, const char* why) {
@@ -123,13 +124,13 @@ void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receip
                   "it prepares kernels that have no modules yet");
   if (facts.kernel_hooks.empty())
     add_starter(plan, "slipway-kernel-scan.path",
-                "[Unit]\nDescription=slipway: wait for new kernels\n" + unit_while_installed(program) +
+                "[Unit]\nDescription=slipway: wait for new kernels\n" + base::unit_while_installed(program) +
                     "\n[Path]\nPathChanged=/usr/lib/modules\n",
                 "multi-user.target", "no package manager here tells slipway of new kernels");
   if (retries)
     add_starter(plan, "slipway-kernel-scan.timer",
                 "[Unit]\nDescription=slipway: ask again for modules of the GPU driver\n" +
-                    unit_while_installed(program) +
+                    base::unit_while_installed(program) +
                     "\n[Timer]\nOnActiveSec=6h\nOnUnitActiveSec=6h\nRandomizedDelaySec=1h\n",
                 "timers.target", "a kernel has no modules yet, and the source may have some later");
 }

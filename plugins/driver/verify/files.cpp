@@ -74,7 +74,7 @@ void read_module(const std::string& name, const std::string& driver_version, con
     return;
   }
   const auto elf = decompress(*bytes);
-  const auto info = elf ? read_module_info(*elf) : Result<ModuleInfo>(elf.error());
+  const auto info = elf ? read_module_info(*elf) : Result<base::ModuleInfo>(elf.error());
   if (!info) {
     wrong.push_back(fmt::format("{}: {}", name, info.error().what));
     return;

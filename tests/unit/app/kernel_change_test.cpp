@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace slipway::core {
+namespace slipway::app {
 namespace {
 
 // systemd does not allow '+' in the name of a unit; Debian's backports have it in their releases.
@@ -31,4 +31,4 @@ TEST(KernelRelease, ThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace slipway::core
+}  // namespace slipway::app

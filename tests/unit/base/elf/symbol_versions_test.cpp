@@ -10,7 +10,7 @@
 #include "tests/unit/base/elf/hostile_elf.hpp"
 #include "tests/unit/base/elf/module_elf.hpp"
 
-namespace slipway {
+namespace slipway::base {
 namespace {
 
 using testing::appended_signature;
@@ -114,4 +114,4 @@ TEST(ModuleSignature, ThatIsBrokenIsRefused) {
 }
 
 }  // namespace
-}  // namespace slipway
+}  // namespace slipway::base

@@ -188,7 +188,7 @@ TEST_F(Operations, HaveTheirUsageCheckedWhereTheirGroupCannotBeEntered) {
     if (write(members, "0", 1) != 1 || setgid(kOtherUser) != 0 || setuid(kOtherUser) != 0) _exit(2);
     bool is_checked = false;
     {
-      const LimitedProcesses limited("test", {.memory_bytes = 1 << 30, .processes = 10});
+      const base::LimitedProcesses limited("test", {.memory_bytes = 1 << 30, .processes = 10});
       is_checked = limited.cgroup2() == -1 && limited.needs_looks() && limited.join();
     }
     _exit(is_checked ? 0 : 1);
