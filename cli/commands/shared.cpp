@@ -74,7 +74,7 @@ Result<bool> has_unfinished_apply(core::Session& session) {
 
 /// For a root in which the first apply did not end well: verify and doctor report its unfinished work.
 Result<SpecAndLock> without_generation(core::Session& session, const Options& options) {
-  SLIPWAY_TRY(spec, spec_of_last_apply(session, log_folder(options)));
+  SLIPWAY_TRY(spec, app::spec_of_last_apply(session, log_folder(options)));
   session.set_advised_spec(spec);
   if (options.command == "verify" || options.command == "doctor") return SpecAndLock{};
   return core::advised(Error{ErrorCode::not_found,
@@ -87,7 +87,7 @@ Result<SpecAndLock> without_generation(core::Session& session, const Options& op
 
 /// For a root in which the first apply failed and was undone.
 Error after_failed_apply(core::Session& session, const Options& options, const std::string& why) {
-  const auto spec = spec_of_last_apply(session, log_folder(options));
+  const auto spec = app::spec_of_last_apply(session, log_folder(options));
   session.set_advised_spec(spec ? *spec : "SPEC");
   return core::advised(Error{ErrorCode::not_found,
                              "nothing is provisioned: the first apply failed (" + why + ")",
@@ -110,7 +110,7 @@ Result<SpecAndLock> from_generation(core::Session& session, const Options& optio
   if (!current) {
     SLIPWAY_TRY(is_unfinished, has_unfinished_apply(session));
     if (is_unfinished) return without_generation(session, options);
-    if (const std::string why = failure_of_last_apply(session, log_folder(options)); !why.empty())
+    if (const std::string why = app::failure_of_last_apply(session, log_folder(options)); !why.empty())
       return after_failed_apply(session, options, why);
   }
   if (!current)

@@ -33,7 +33,7 @@ std::string policy_of(const core::HostSpec& spec, const std::vector<std::string>
 Options with_machine(Options options) {
   const bool decided =
       options.session.live || options.image || !options.session.sim.empty() || options.session.root != "/";
-  if (decided || (doubts_about_machine(options).empty() && !is_in_chroot())) return options;
+  if (decided || (doubts_about_machine(options).empty() && !app::is_in_chroot())) return options;
   options.image = true;
   options.session.live = false;
   return options;
@@ -76,7 +76,7 @@ Result<app::ApplyAttempt> KernelRun::open() const {
     SLIPWAY_CHECK(session.set_kernels(kernels));
   }
   SLIPWAY_CHECK(session.set_kernel_change(change_));
-  attempt.apply.plan.only = components_per_kernel(session, attempt.spec);
+  attempt.apply.plan.only = app::components_per_kernel(session, attempt.spec);
   attempt.apply.plan.keeps_others = true;
   attempt.apply.plan.needs_slipway = false;  // this slipway is the root's own, or was when the image was made
   attempt.spec.keeps_what_fails = true;      // a fault of the running machine does not take the new kernel's files back
@@ -111,9 +111,9 @@ std::string KernelRun::error_of(const Result<core::ApplyResult>& result) const {
 }
 
 Result<int> KernelRun::hand_over(const core::Session& session, const std::string& why) const {
-  SLIPWAY_CHECK(start_kernel_unit(session.host_config(), change_.release));
-  say(why + ": " + kernel_unit(change_.release) + " goes on with it");
-  return kExitDone;
+  SLIPWAY_CHECK(app::start_kernel_unit(session.host_config(), change_.release));
+  say(why + ": " + app::kernel_unit(change_.release) + " goes on with it");
+  return core::kExitDone;
 }
 
 /// Prints what the components' plans say about the kernel that boots by default, and returns it.
@@ -141,12 +141,12 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
   const std::vector<std::string> boot = say_boot_default(result);
   const std::string help = "`slipway kernel installed " + change_.release + "` tries it again";
   say(help);
-  warn_in_journal(*attempt.session, what + ". " + help);
+  app::warn_in_journal(*attempt.session, what + ". " + help);
   const std::string notice =
       "slipway: " + what + ".\n" + joined(boot, "\n") + (boot.empty() ? "" : "\n") + help + ".\n";
-  if (const Status noticed = write_notice(*attempt.session, change_.release, notice); !noticed)
+  if (const Status noticed = app::write_notice(*attempt.session, change_.release, notice); !noticed)
     ui_.log(core::Ui::Level::warning, "", "there is no notice for users who log in: " + noticed.error().what);
-  return policy == "fail" || !of_hook() ? kExitError : kExitDone;
+  return policy == "fail" || !of_hook() ? core::kExitError : core::kExitDone;
 }
 
 Result<int> KernelRun::finish_installed(const app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
@@ -155,30 +155,30 @@ Result<int> KernelRun::finish_installed(const app::ApplyAttempt& attempt, const 
     const std::string what = "kernel " + change_.release + " is not prepared";
     say(what);
     print_wrapped(error_of(result));
-    warn_in_journal(*attempt.session, what + ": " + error_of(result));
-    return of_hook() ? kExitDone : kExitError;
+    app::warn_in_journal(*attempt.session, what + ": " + error_of(result));
+    return of_hook() ? core::kExitDone : core::kExitError;
   }
-  (void)write_notice(*attempt.session, change_.release, "").ok();
+  (void)app::write_notice(*attempt.session, change_.release, "").ok();
   const std::string names = listed(attempt.apply.plan.only, "and");
   if (result->changed)
     say(names + " is ready for kernel " + change_.release);
   else if (!of_hook())
     say(names + " was ready for kernel " + change_.release + " before");
   if (result->changed) say_boot_default(result);
-  return kExitDone;
+  return core::kExitDone;
 }
 
 Result<int> KernelRun::finish_removed(app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
-  (void)write_notice(*attempt.session, change_.release, "").ok();
+  (void)app::write_notice(*attempt.session, change_.release, "").ok();
   if (failed(result)) {
     say("the files for kernel " + change_.release + " stay");
     print_wrapped(error_of(result));
-    return of_hook() ? kExitDone : kExitError;
+    return of_hook() ? core::kExitDone : core::kExitError;
   }
-  SLIPWAY_CHECK(remove_indexes(*attempt.session, change_.release));
+  SLIPWAY_CHECK(app::remove_indexes(*attempt.session, change_.release));
   if (result->changed) say("the files for kernel " + change_.release + " are removed");
   if (result->changed) say_boot_default(result);
-  return kExitDone;
+  return core::kExitDone;
 }
 
 Result<int> KernelRun::run() {
@@ -186,22 +186,22 @@ Result<int> KernelRun::run() {
   const core::Session& session = *attempt.session;
   if (attempt.apply.plan.only.empty()) {
     if (!of_hook()) say("nothing that is applied here has files for each kernel");
-    return kExitDone;
+    return core::kExitDone;
   }
-  const bool is_there = has_kernel(session.host(), change_.release);
+  const bool is_there = app::has_kernel(session.host(), change_.release);
   if (is_there != (change_.kind == Kind::installed)) {
     if (!of_hook())
       say("kernel " + change_.release + (is_there ? " is still in /lib/modules" : " is not in /lib/modules"));
-    return kExitDone;
+    return core::kExitDone;
   }
-  std::optional<HandOver> deadline;
+  std::optional<app::HandOver> deadline;
   if (may_hand_over(session) && change_.kind == Kind::installed)
     deadline.emplace(*options_.within, session.host_config(), change_.release, [this] {
-      say("this takes longer than " + std::to_string(options_.within->count()) + " s: " + kernel_unit(change_.release) +
+      say("this takes longer than " + std::to_string(options_.within->count()) + " s: " + app::kernel_unit(change_.release) +
           " goes on with it");
     });
   auto result = apply(attempt);
-  if (deadline && deadline->done()) return kExitDone;
+  if (deadline && deadline->done()) return core::kExitDone;
   deadline.reset();
   SLIPWAY_CHECK(core::check_not_stopped());
   const bool locked = !result && result.error().code == ErrorCode::locked;
@@ -211,7 +211,7 @@ Result<int> KernelRun::run() {
 }
 
 Result<int> follow(const Options& given, Kind kind, TerminalUi& ui) {
-  SLIPWAY_TRY(release, kernel_release_from(given.arguments.front()));
+  SLIPWAY_TRY(release, app::kernel_release_from(given.arguments.front()));
   Options options = with_machine(given);
   options.of_generation = true;
   options.yes = true;
@@ -227,7 +227,7 @@ Result<int> follow(const Options& given, Kind kind, TerminalUi& ui) {
   if (ended) return ended;
   // A package manager's run does not fail because of slipway.
   hook_ui.failed({}, ended.error(), to_text(ended.error()));
-  return kExitDone;
+  return core::kExitDone;
 }
 
 }  // namespace
@@ -242,10 +242,10 @@ Result<int> run_kernel_scan(const Options& options, TerminalUi& ui) {
   {
     SLIPWAY_TRY(session, open_session(options, ui));
     for (const std::string& release : session->host().installed_kernels())
-      if (has_kernel(session->host(), release)) releases.push_back(release);
+      if (app::has_kernel(session->host(), release)) releases.push_back(release);
   }
   base::sort_newest_first(releases);
-  int worst = kExitDone;
+  int worst = core::kExitDone;
   for (const std::string& release : releases) {
     Options one = options;
     one.command = "installed";

@@ -157,7 +157,7 @@ Json edits_json(const core::PlannedRun& run, const Options& options) {
   for (const core::PlannedComponent& component : run.components)
     for (const core::PlannedItem& item : component.items) {
       if (!item.check.edit) continue;
-      const std::string ways = edit_remedies({item.check.edit->path});
+      const std::string ways = core::edit_remedies({item.check.edit->path});
       all.push_back({{"component", component.name},
                      {"path", item.check.edit->path},
                      {"summary", item.check.summary},
@@ -193,7 +193,7 @@ Page plan_text(const core::PlannedRun& run, const Options& options) {
   for (const core::Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   const auto kept = app::kept_paths(run);
   text << Page(conclusion(run, kept));
-  if (!kept.empty()) text << "  kept: " << typed(edit_remedies(kept), options) << '\n';
+  if (!kept.empty()) text << "  kept: " << typed(core::edit_remedies(kept), options) << '\n';
   append_warnings(text, run.warnings);
   return text;
 }

@@ -59,7 +59,7 @@ Json damage_of(core::Session& session, const StoredState& stored) {
 /// Returns the root's log; skips unreadable parts.
 std::vector<Json> events_of(const core::Session& session, const Options& options) {
   const HostConfig& host = session.host_config();
-  if (host.live || host.root == "/") return logged_of_root(session, log_folder(options));
+  if (host.live || host.root == "/") return app::logged_of_root(session, log_folder(options));
   const auto root = RootDir::open(host.root);
   return root ? app::read_log_of(*root).value_or({}) : std::vector<Json>{};
 }
@@ -201,7 +201,7 @@ std::map<std::string, Findings> gpu_findings(core::Session& session, const Store
 Json gpu_problems(const std::map<std::string, Findings>& findings) {
   Json problems = Json::array();
   for (const core::CauseEntry& entry : core::entries_of(findings)) {
-    const bool is_lost = entry.head->cause == kGpuCause || entry.head->cause.ends_with("/lost");
+    const bool is_lost = entry.head->cause == core::kGpuCause || entry.head->cause.ends_with("/lost");
     if (entry.worst() == Finding::Status::fail || is_lost)
       problems.push_back({{"problem", entry.head->text}, {"do", entry.head->remedy}});
   }
@@ -213,7 +213,7 @@ Json gpu_problems(const std::map<std::string, Findings>& findings) {
 std::string the_spec(core::Session& session, const Options& options, const StoredState& stored) {
   if (session.host().exists("/etc/slipway/host.yaml")) return "";
   if (!stored.current && !session.state().is_closed())
-    return " -f " + core::shell_word(spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
+    return " -f " + core::shell_word(app::spec_of_last_apply(session, log_folder(options)).value_or("SPEC"));
   const std::string last = stored.current ? stored.current->spec_file : "";
   return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? core::shell_word(last) : "SPEC");
 }
@@ -225,7 +225,7 @@ class NextSteps {
       : session_(session),
         stored_(stored),
         spec_(the_spec(session, options, stored)),
-        failure_(stored.current ? "" : failure_of_last_apply(session, log_folder(options))),
+        failure_(stored.current ? "" : app::failure_of_last_apply(session, log_folder(options))),
         next_kernel_(std::move(next_kernel)) {}
 
   Json list(const Json& damaged, const Json& components, const Json& expect, const Json& gpu_problems) {

@@ -144,7 +144,7 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
 /// that was compiled with other headers is not packed.
 Status PackageBuild::record_fit(const std::string& name, const std::string& elf) {
   SLIPWAY_TRY(record, module_record(name, elf));
-  SymbolVersions watched;
+  base::SymbolVersions watched;
   for (const auto& [symbol, checksum] : record.versions)
     if (is_watched(symbol)) watched.emplace(symbol, checksum);
   built_.symbols[name] = symbol_versions_to_json(watched);
@@ -166,8 +166,8 @@ Status PackageBuild::record_fit(const std::string& name, const std::string& elf)
     return symbol == kModuleLayout || record.versions.contains(symbol);
   };
   KernelDemands kernel{.release = options_.kernel};
-  kernel.symbols = {true, true, {{headers_ + symvers, symbol_versions_in(*text, wanted)}}, {}};
-  const SymbolVersions& versions = kernel.symbols.sources.front().versions;
+  kernel.symbols = {true, true, {{headers_ + symvers, base::symbol_versions_in(*text, wanted)}}, {}};
+  const base::SymbolVersions& versions = kernel.symbols.sources.front().versions;
   const auto layout = versions.find(kModuleLayout);
   if (layout == versions.end() || layout->second == 0) return {};  // a kernel without CONFIG_MODVERSIONS
   Fit fit;

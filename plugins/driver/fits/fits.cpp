@@ -45,12 +45,12 @@ Error disagreement(std::vector<Difference> differences, std::size_t compared, co
       ErrorCode::invalid,
       fmt::format("{} was compiled for another build of kernel {}: it has checksum {} for the symbol {}, and this "
                   "kernel has {}",
-                  first.file, kernel.release, checksum_text(first.module), first.symbol, checksum_text(first.kernel)),
+                  first.file, kernel.release, base::checksum_text(first.module), first.symbol, base::checksum_text(first.kernel)),
       {},
       fmt::format("use a package that was made with the headers of this build of the kernel: `slipway driver build "
                   "--kernel {}` makes one; a kernel may be built again under the same release",
                   kernel.release),
-      {{"kernel", fmt::format("{} has {} for {}", first.source, checksum_text(first.kernel), first.symbol)},
+      {{"kernel", fmt::format("{} has {} for {}", first.source, base::checksum_text(first.kernel), first.symbol)},
        {"symbols",
         fmt::format("{} of {} differ: {}{}", all.size(), compared,
                     fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), ", "), others)}}};
@@ -103,7 +103,7 @@ std::set<std::string, std::less<>> symbols_of_others(const Host& host, const std
 Result<ModuleRecord> module_record(std::string file, std::string_view elf) {
   ModuleRecord record;
   record.file = std::move(file);
-  SLIPWAY_TRY(versions, symbol_versions_of(elf));
+  SLIPWAY_TRY(versions, base::symbol_versions_of(elf));
   SLIPWAY_TRY(signer, signer_of_module(elf));
   record.versions = std::move(versions);
   record.signer = std::move(signer);

@@ -88,7 +88,7 @@ std::optional<SymbolSource> read_symvers(const Host& host, const std::string& re
     if (!bytes) continue;
     const auto text = path.ends_with(".symvers") ? Result<std::string>(*bytes) : decompress(*bytes);
     if (!text) continue;
-    SymbolSource source{host.resolve(path).value_or(path), symbol_versions_in(*text, wanted)};
+    SymbolSource source{host.resolve(path).value_or(path), base::symbol_versions_in(*text, wanted)};
     if (!source.versions.empty()) return source;
   }
   return std::nullopt;
@@ -101,7 +101,7 @@ void add_large_modules(const Host& host, const std::string& release,
       const std::string path = fmt::format("/lib/modules/{}/kernel/{}{}", release, module, ending);
       const std::string elf = read_module(host, path);
       if (elf.empty()) continue;
-      if (const auto versions = symbol_versions_of(elf)) symbols.sources.push_back({path, keep(*versions, wanted)});
+      if (const auto versions = base::symbol_versions_of(elf)) symbols.sources.push_back({path, keep(*versions, wanted)});
       if (--most == 0) return;
       break;
     }
@@ -120,7 +120,7 @@ std::optional<OwnModule> read_own_module(const Host& host, const std::string& pa
   const auto info = base::module_info_of(elf);
   if (!info || !info->contains("vermagic")) return std::nullopt;
   own.vermagic = trimmed(info->find("vermagic")->second);
-  if (auto versions = symbol_versions_of(elf)) own.versions = std::move(*versions);
+  if (auto versions = base::symbol_versions_of(elf)) own.versions = std::move(*versions);
   if (auto signer = signer_of_module(elf)) own.signer = std::move(*signer);
   return own;
 }
@@ -147,7 +147,7 @@ KernelSymbols read_kernel_symbols(const Host& host, const std::string& release, 
     if (other != listed->versions.end() && other->second != layout->second) {
       symbols.left_out = fmt::format(
           "{} is of another build of kernel {}: it has {} for {}, and the kernel's own {} has {}", listed->file,
-          release, checksum_text(other->second), kModuleLayout, own->path, checksum_text(layout->second));
+          release, base::checksum_text(other->second), kModuleLayout, own->path, base::checksum_text(layout->second));
       listed.reset();
     }
   }
@@ -179,7 +179,7 @@ void from_json(const Json& value, KernelSymbols& symbols) {
 
 Json symbol_versions_to_json(const SymbolVersions& versions) {
   Json value = Json::object();
-  for (const auto& [name, checksum] : versions) value[name] = checksum_text(checksum);
+  for (const auto& [name, checksum] : versions) value[name] = base::checksum_text(checksum);
   return value;
 }
 

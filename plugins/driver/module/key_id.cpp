@@ -109,7 +109,7 @@ bool is_same_key(const KeyId& one, const KeyId& other) {
 }
 
 Result<std::optional<KeyId>> signer_of_module(std::string_view elf) {
-  SLIPWAY_TRY(message, module_signature_of(elf));
+  SLIPWAY_TRY(message, base::module_signature_of(elf));
   if (!message) return std::optional<KeyId>{};
   const auto* data = reinterpret_cast<const unsigned char*>(message->data());
   const std::unique_ptr<CMS_ContentInfo, CmsEnd> cms(
