@@ -137,7 +137,7 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
   KernelRun without(options_, {change_.release, Kind::without_modules}, ui_);
   SLIPWAY_TRY(again, without.open());
   const auto result = without.apply(again);
-  if (failed(result)) print_wrapped(error_of(result));
+  if (const std::string other = failed(result) ? error_of(result) : ""; other != problem) print_wrapped(other);
   const std::vector<std::string> boot = say_boot_default(result);
   const std::string help = "`slipway kernel installed " + change_.release + "` tries it again";
   say(help);

@@ -226,6 +226,14 @@ TEST(HostConfig, SurvivesTheTripThroughJson) {
     EXPECT_EQ(to_json(host_config_from_json(to_json(config))), to_json(config));
   }
   EXPECT_EQ(host_config_from_json(Json::object()).root, "/");
+  for (const auto kind :
+       {KernelChange::Kind::installed, KernelChange::Kind::without_modules, KernelChange::Kind::removed}) {
+    const auto back = host_config_from_json(to_json(HostConfig{.kernel_change = KernelChange{"6.1.0-50-amd64", kind}}));
+    ASSERT_TRUE(back.kernel_change);
+    EXPECT_EQ(back.kernel_change->release, "6.1.0-50-amd64");
+    EXPECT_EQ(back.kernel_change->kind, kind);
+  }
+  EXPECT_FALSE(host_config_from_json({{"kernel_change", {{"kind", "other"}}}}).kernel_change);
 }
 
 }  // namespace

@@ -75,6 +75,13 @@ TEST(Manifest, NamesTheUnitsThatComeAfterItAtABoot) {
         parse_manifests(std::string("component: x\npurpose: y\nboot_before: [\"") + wrong + "\"]\n", "x.yaml"));
 }
 
+TEST(Manifest, SaysThatAComponentHasFilesForEachKernel) {
+  const auto manifests = parse_manifests("component: x\npurpose: y\nper_kernel: true\n", "x.yaml");
+  ASSERT_TRUE(manifests) << to_text(manifests.error());
+  EXPECT_TRUE(manifests->at(0).per_kernel);
+  EXPECT_FALSE(parse_manifests("component: x\npurpose: y\n", "x.yaml")->at(0).per_kernel);
+}
+
 TEST(Manifest, SaysThatUnitsWaitForTheServiceAndThatItHandsOver) {
   const std::string begin = "component: x\npurpose: y\n";
   const auto manifests = parse_manifests(
