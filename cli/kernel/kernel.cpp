@@ -79,7 +79,7 @@ Result<app::ApplyAttempt> KernelRun::open() const {
   attempt.apply.plan.only = app::components_per_kernel(session, attempt.spec);
   attempt.apply.plan.keeps_others = true;
   attempt.apply.plan.needs_slipway = false;  // this slipway is the root's own, or was when the image was made
-  attempt.spec.keeps_what_fails = true;      // a fault of the running machine does not take the new kernel's files back
+  attempt.spec.keeps_failed_changes = true;      // a fault of the running machine does not take the new kernel's files back
   return std::move(attempt);
 }
 

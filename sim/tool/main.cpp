@@ -119,7 +119,7 @@ int main(int count, char** values) {
     slipway::Status done = help ? slipway::Status() : slipway::sim::run(words);
     if (done) done = slipway::base::standard_output_status();
     if (done) return words.empty() ? kUsageExit : 0;
-    std::fputs(slipway::core::printable(slipway::to_text(done.error()), true).c_str(), stderr);
+    std::fputs(slipway::base::printable(slipway::to_text(done.error()), true).c_str(), stderr);
     return done.error().where == "command line" ? kUsageExit : 1;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "slipway-sim: %s\n", problem.what());

@@ -15,13 +15,13 @@ namespace {
 using namespace slipway;
 using namespace slipway::driver;
 
-void check_versions(const SymbolVersions& versions, std::string_view bytes) {
+void check_versions(const base::SymbolVersions& versions, std::string_view bytes) {
   fuzz::demand(versions.size() <= bytes.size(), "no more symbols than bytes");
   for (const auto& [name, checksum] : versions) {
     fuzz::demand(!name.empty() && name.find('\0') == std::string::npos, "a symbol has a name");
     fuzz::demand(bytes.find(name) != std::string_view::npos, "a name is a part of the file");
     std::uint32_t back = 0;
-    fuzz::demand(read_checksum(checksum_text(checksum), back) && back == checksum, "a checksum survives its text");
+    fuzz::demand(base::read_checksum(base::checksum_text(checksum), back) && back == checksum, "a checksum survives its text");
   }
 }
 
@@ -35,12 +35,12 @@ void check_key(const KeyId& key) {
 }
 
 void check_module(std::string_view bytes) {
-  const auto signature = module_signature_of(bytes);
+  const auto signature = base::module_signature_of(bytes);
   fuzz::demand_presentable(signature);
   if (signature && *signature)
     fuzz::demand((*signature)->size() <= bytes.size() && bytes.find(**signature) != std::string_view::npos,
                  "a signature is a part of the file");
-  const auto versions = symbol_versions_of(bytes);
+  const auto versions = base::symbol_versions_of(bytes);
   fuzz::demand_presentable(versions);
   if (versions) check_versions(*versions, bytes);
   const auto record = module_record("module.ko", bytes);
@@ -62,7 +62,7 @@ void check_module(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   check_module(bytes);
-  check_versions(symbol_versions_in(bytes, [](std::string_view) { return true; }), bytes);
+  check_versions(base::symbol_versions_in(bytes, [](std::string_view) { return true; }), bytes);
   keys_in_proc(bytes);
   for (const auto& key : keys_of_signature_lists(bytes)) check_key(key);
   const auto certificate = key_of_certificate(bytes);

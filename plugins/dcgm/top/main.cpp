@@ -131,7 +131,7 @@ int run(const std::vector<std::string>& words) {
   const CommandTable line = top_line();
   const auto read = command_line::read_words(line, words);
   const auto fail = [](const Error& error) {
-    std::fputs(core::printable(to_text(error), true).c_str(), stderr);
+    std::fputs(base::printable(to_text(error), true).c_str(), stderr);
     return error.code == ErrorCode::usage || error.where == "--interval" ? kUsage : kError;
   };
   if (!read) return fail(read.error());

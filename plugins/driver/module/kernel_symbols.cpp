@@ -63,8 +63,8 @@ constexpr std::array kLargeModules{
     std::string_view{"fs/fuse/fuse"},
 };
 
-SymbolVersions keep(const SymbolVersions& versions, const std::function<bool(std::string_view)>& wanted) {
-  SymbolVersions kept;
+base::SymbolVersions keep(const base::SymbolVersions& versions, const std::function<bool(std::string_view)>& wanted) {
+  base::SymbolVersions kept;
   for (const auto& [name, checksum] : versions)
     if (wanted(name)) kept.emplace(name, checksum);
   return kept;
@@ -177,18 +177,18 @@ void from_json(const Json& value, KernelSymbols& symbols) {
   }
 }
 
-Json symbol_versions_to_json(const SymbolVersions& versions) {
+Json symbol_versions_to_json(const base::SymbolVersions& versions) {
   Json value = Json::object();
   for (const auto& [name, checksum] : versions) value[name] = base::checksum_text(checksum);
   return value;
 }
 
-SymbolVersions symbol_versions_from_json(const Json& value) {
-  SymbolVersions versions;
+base::SymbolVersions symbol_versions_from_json(const Json& value) {
+  base::SymbolVersions versions;
   if (!value.is_object()) return versions;
   for (const auto& [name, text] : value.items()) {
     std::uint32_t checksum = 0;
-    if (text.is_string() && read_checksum(text.get_ref<const std::string&>(), checksum)) versions[name] = checksum;
+    if (text.is_string() && base::read_checksum(text.get_ref<const std::string&>(), checksum)) versions[name] = checksum;
   }
   return versions;
 }

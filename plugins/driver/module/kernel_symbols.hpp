@@ -31,7 +31,7 @@ bool is_watched(std::string_view symbol);
 struct OwnModule {
   std::string path;
   std::string vermagic;  ///< without the trailing space of the kernel's macro
-  SymbolVersions versions;
+  base::SymbolVersions versions;
   std::optional<KeyId> signer;
 };
 
@@ -41,7 +41,7 @@ std::optional<OwnModule> read_own_module(const Host& host, const std::string& pa
 
 struct SymbolSource {
   std::string file;
-  SymbolVersions versions;
+  base::SymbolVersions versions;
 };
 
 struct KernelSymbols {
@@ -57,8 +57,8 @@ void to_json(Json& value, const KernelSymbols& symbols);
 void from_json(const Json& value, KernelSymbols& symbols);
 
 /// Reads {"module_layout": "0xbce1a965", …}; other values are left out.
-SymbolVersions symbol_versions_from_json(const Json& value);
-Json symbol_versions_to_json(const SymbolVersions& versions);
+base::SymbolVersions symbol_versions_from_json(const Json& value);
+Json symbol_versions_to_json(const base::SymbolVersions& versions);
 
 /// Reads the checksums of the wanted symbols.
 /// @param own       from read_own_module()

@@ -79,7 +79,7 @@ class ModuleFits : public ::testing::Test {
   void package_with(std::uint32_t module_layout) {
     package(module_elf({{"module_layout", module_layout}}, kInfo),
             {{"dev.slipway.kernel.symbols",
-              canonical({{"nvidia.ko", {{"module_layout", checksum_text(module_layout)}}}})}});
+              canonical({{"nvidia.ko", {{"module_layout", base::checksum_text(module_layout)}}}})}});
   }
   void signed_package(const TestSigner& signer, const std::string& name, const std::string& serial) {
     package(signer.sign(module_elf({{"module_layout", kRight}}, kInfo)),

@@ -21,7 +21,7 @@ constexpr int kUsage = 64;
 
 /// Prints for users: the caller's words and lines of files may have control characters.
 void put(FILE* to, const std::string& text) {
-  const std::string shown = core::printable(text, true);
+  const std::string shown = base::printable(text, true);
   if (to == stdout)
     base::write_standard_output(shown);
   else

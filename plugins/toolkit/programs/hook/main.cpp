@@ -25,7 +25,7 @@ const std::vector<Hook>& hooks() {
 }
 
 void say(const std::string& name, const Error& error) {
-  std::fputs(core::printable("slipway-cdi-hook " + name + ": " + to_text(error), true).c_str(), stderr);
+  std::fputs(base::printable("slipway-cdi-hook " + name + ": " + to_text(error), true).c_str(), stderr);
 }
 
 Status run(const Hook& hook, const std::vector<std::string>& words) {
@@ -58,7 +58,7 @@ int main_of(std::vector<std::string> words) {
     return done ? 0 : 1;
   }
   std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s', going on without it\n",
-               core::printable(name).c_str());
+               base::printable(name).c_str());
   return 0;
 }
 

@@ -73,8 +73,8 @@ TEST(ElfSections, AModuleWhoseNamesUnpackTo660MiBTakesNoMemory) {
       hostile_elf({{.name = "", .content = "vermagic=6.1"}}, SHF_COMPRESSED, packed_zeros(660 * kMiB));
   EXPECT_LT(hostile.size(), 5 * kMiB);
   const std::uint64_t before = peak_mib();
-  EXPECT_FALSE(module_info_of(hostile));
-  EXPECT_FALSE(module_info_of_file(File(hostile, 0).fd()));
+  EXPECT_FALSE(base::module_info_of(hostile));
+  EXPECT_FALSE(base::module_info_of_file(File(hostile, 0).fd()));
   EXPECT_LT(peak_mib(), before + 64);
 }
 
@@ -82,22 +82,22 @@ TEST(ElfSections, AModuleWithLargePartsOfHolesIsRefused) {
   const std::string large =
       hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1", .declared_bytes = 200 * kMiB}});
   const std::uint64_t before = peak_mib();
-  EXPECT_EQ(module_info_of_file(File(large, 300 * kMiB).fd()).error().code, ErrorCode::corrupt);
+  EXPECT_EQ(base::module_info_of_file(File(large, 300 * kMiB).fd()).error().code, ErrorCode::corrupt);
   EXPECT_LT(peak_mib(), before + 64);
 }
 
 // When the number of sections is 0, the real number is in the first section, and may have any value.
 TEST(ElfSections, WithAnInvalidCountAreRefused) {
   std::string bytes = hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}});
-  ASSERT_TRUE(module_info_of(bytes));
+  ASSERT_TRUE(base::module_info_of(bytes));
   const std::uint64_t before = peak_mib();
   Elf64_Shdr first{};
   first.sh_size = 4 * kMiB;
   std::memcpy(bytes.data() + sizeof(Elf64_Ehdr), &first, sizeof first);
   for (const auto count : std::to_array<Elf64_Half>({0, 0xFEFF, 0xFF00, 0xFFFF})) {
     std::memcpy(bytes.data() + offsetof(Elf64_Ehdr, e_shnum), &count, sizeof count);
-    EXPECT_FALSE(module_info_of(bytes)) << count;
-    EXPECT_EQ(module_info_of_file(File(bytes, 1024 * kMiB).fd()).ok(), count == 0xFEFF) << count;
+    EXPECT_FALSE(base::module_info_of(bytes)) << count;
+    EXPECT_EQ(base::module_info_of_file(File(bytes, 1024 * kMiB).fd()).ok(), count == 0xFEFF) << count;
   }
   EXPECT_LT(peak_mib(), before + 64);
 }

@@ -12,7 +12,7 @@
 namespace slipway::testing {
 
 /// Returns the content of a section `__versions`.
-inline std::string version_records(const SymbolVersions& versions) {
+inline std::string version_records(const base::SymbolVersions& versions) {
   std::string records;
   for (const auto& [name, checksum] : versions) {
     std::string record = bytes_of(std::uint64_t{checksum}) + name;
@@ -23,7 +23,7 @@ inline std::string version_records(const SymbolVersions& versions) {
 }
 
 /// Returns the sections `__version_ext_crcs` and `__version_ext_names`.
-inline std::vector<HostileSection> extended_versions(const SymbolVersions& versions) {
+inline std::vector<HostileSection> extended_versions(const base::SymbolVersions& versions) {
   HostileSection checksums{.name = "__version_ext_crcs"};
   HostileSection names{.name = "__version_ext_names"};
   for (const auto& [name, checksum] : versions) {
@@ -35,7 +35,7 @@ inline std::vector<HostileSection> extended_versions(const SymbolVersions& versi
 
 /// Returns a module with these symbol versions; without the section if there are none.
 /// @param info  its "key=value" texts
-inline std::string module_elf(const SymbolVersions& versions, const std::vector<std::string>& info = {}) {
+inline std::string module_elf(const base::SymbolVersions& versions, const std::vector<std::string>& info = {}) {
   HostileSection modinfo{.name = ".modinfo"};
   for (const auto& text : info) modinfo.content += text + '\0';
   std::vector<HostileSection> sections{modinfo};

@@ -23,30 +23,30 @@ using ::testing::UnorderedElementsAre;
 using testing::version_records;
 
 // As `modprobe --dump-modversions` prints them for a module of Debian's kernel 6.1.0-50-amd64.
-const SymbolVersions kSome{{"module_layout", 0xbce1a965}, {"_printk", 0x92997ed8}};
+const base::SymbolVersions kSome{{"module_layout", 0xbce1a965}, {"_printk", 0x92997ed8}};
 
 TEST(SymbolVersions, OfAModuleAreThoseOfItsSection) {
-  EXPECT_EQ(symbol_versions_of(module_elf(kSome)).value_or({}), kSome);
+  EXPECT_EQ(base::symbol_versions_of(module_elf(kSome)).value_or({}), kSome);
 }
 
 // CONFIG_EXTENDED_MODVERSIONS of Linux 6.14: names of any length. A module may have both; the kernel takes these.
 TEST(SymbolVersions, OfALaterKernelHaveNamesOfAnyLength) {
-  const SymbolVersions long_names{{"module_layout", 0x49fc4616}, {std::string(200, 'r'), 0xffffffff}};
+  const base::SymbolVersions long_names{{"module_layout", 0x49fc4616}, {std::string(200, 'r'), 0xffffffff}};
   auto sections = extended_versions(long_names);
-  EXPECT_EQ(symbol_versions_of(hostile_elf(sections)).value_or({}), long_names);
+  EXPECT_EQ(base::symbol_versions_of(hostile_elf(sections)).value_or({}), long_names);
   sections.push_back({.name = "__versions", .content = version_records(kSome)});
-  EXPECT_EQ(symbol_versions_of(hostile_elf(sections)).value_or({}), long_names);
+  EXPECT_EQ(base::symbol_versions_of(hostile_elf(sections)).value_or({}), long_names);
 }
 
 TEST(SymbolVersions, OfAModuleWithoutThemAreEmpty) {
-  const auto versions = symbol_versions_of(hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}}));
+  const auto versions = base::symbol_versions_of(hostile_elf({{.name = ".modinfo", .content = "vermagic=6.1"}}));
   ASSERT_TRUE(versions);
   EXPECT_TRUE(versions->empty());
 }
 
 TEST(SymbolVersions, OfABrokenModuleAreRefused) {
   const auto reason = [](std::vector<testing::HostileSection> sections) {
-    const auto versions = symbol_versions_of(hostile_elf(std::move(sections)));
+    const auto versions = base::symbol_versions_of(hostile_elf(std::move(sections)));
     return versions ? std::string("none") : versions.error().what;
   };
   const std::string records = version_records(kSome);
@@ -63,7 +63,7 @@ TEST(SymbolVersions, OfABrokenModuleAreRefused) {
   sections = extended_versions(kSome);
   sections[0].content += "x";
   EXPECT_THAT(reason(sections), HasSubstr("cut off"));
-  EXPECT_FALSE(symbol_versions_of("no module"));
+  EXPECT_FALSE(base::symbol_versions_of("no module"));
 }
 
 TEST(SymbolVersions, OfAModuleSymversAreTheWantedOnes) {
@@ -75,25 +75,25 @@ TEST(SymbolVersions, OfAModuleSymversAreTheWantedOnes) {
       "0x00000002\tcontrol\x1b\tvmlinux\n"
       "# a remark\n\n\t\n"
       "0x00000001\tlast";
-  const auto all = symbol_versions_in(text, [](std::string_view) { return true; });
+  const auto all = base::symbol_versions_in(text, [](std::string_view) { return true; });
   EXPECT_THAT(all,
               UnorderedElementsAre(Pair("module_layout", 0xbce1a965), Pair("phys_base", 0x4c9d28b0), Pair("last", 1)));
-  const auto one = symbol_versions_in(text, [](std::string_view name) { return name == "phys_base"; });
+  const auto one = base::symbol_versions_in(text, [](std::string_view name) { return name == "phys_base"; });
   EXPECT_THAT(one, UnorderedElementsAre(Pair("phys_base", 0x4c9d28b0)));
 }
 
 TEST(SymbolVersions, ArePrintedAndReadInOneForm) {
-  EXPECT_EQ(checksum_text(0x39823de), "0x039823de");
+  EXPECT_EQ(base::checksum_text(0x39823de), "0x039823de");
   std::uint32_t checksum = 7;
-  EXPECT_TRUE(read_checksum("0x039823de", checksum));
+  EXPECT_TRUE(base::read_checksum("0x039823de", checksum));
   EXPECT_EQ(checksum, 0x39823deU);
   for (const char* bad : {"", "0x", "12", "0xg", "0x123456789", "0x1 "})
-    EXPECT_FALSE(read_checksum(bad, checksum)) << bad;
+    EXPECT_FALSE(base::read_checksum(bad, checksum)) << bad;
 }
 
 TEST(ModuleSignature, IsTheMessageBehindTheModule) {
   const std::string module = "ELF";
-  const auto of = [](const std::string& bytes) { return module_signature_of(bytes); };
+  const auto of = [](const std::string& bytes) { return base::module_signature_of(bytes); };
   EXPECT_FALSE(of(module).value_or("?").has_value());
   const std::string with = module + appended_signature("message");
   EXPECT_EQ(of(with).value_or("?"), "message");
@@ -101,7 +101,7 @@ TEST(ModuleSignature, IsTheMessageBehindTheModule) {
 
 TEST(ModuleSignature, ThatIsBrokenIsRefused) {
   const auto reason = [](const std::string& bytes) {
-    const auto signature = module_signature_of(bytes);
+    const auto signature = base::module_signature_of(bytes);
     return signature ? std::string("none") : signature.error().what;
   };
   EXPECT_THAT(reason("~Module signature appended~\n"), HasSubstr("cut off"));

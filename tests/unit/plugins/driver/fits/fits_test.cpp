@@ -26,7 +26,7 @@ using testing::TestSigner;
 const std::string kSecureBoot =
     "not checked: signatures, since only the machine shows whether it boots with Secure Boot";
 
-ModuleRecord record(const SymbolVersions& versions) { return {"nvidia.ko", versions, {}, false}; }
+ModuleRecord record(const base::SymbolVersions& versions) { return {"nvidia.ko", versions, {}, false}; }
 
 std::string answer(const Fit& fit) {
   std::string text;
