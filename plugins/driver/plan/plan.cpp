@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/action/as_recorded.hpp>
+
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
 #include "driver/choose/version_constraint.hpp"
@@ -186,6 +188,14 @@ void add_running(const Settings& settings, const HostFacts& facts, const Target&
                         receipt.kernels_text()));
 }
 
+/// Adds the actions and notes of a part of the plan. @param as_recorded  the actions stay as an earlier apply left
+/// them: a kernel that has come or gone changes neither the loaded driver nor its nodes
+void add_parts(const Plan& part, bool as_recorded, Plan& plan) {
+  for (const auto& action : part.actions())
+    plan.add(as_recorded ? action::as_recorded(action.kind(), action.target()) : action);
+  for (const auto& note : part.notes()) plan.note(note);
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const Inputs& inputs) {
@@ -231,7 +241,9 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
   add_file_actions(settings, facts, installation, plan);
   add_kernel_hooks(facts, target, installation.receipt, plan);
   add_boot_default(settings, facts, target, installation.receipt, plan);
-  add_running(settings, facts, target, installation.receipt, plan);
+  Plan running;
+  add_running(settings, facts, target, installation.receipt, running);
+  add_parts(running, target.live && !facts.changed_kernel.empty(), plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");
   plan.output("version", version);

@@ -165,6 +165,19 @@ TEST_F(KernelChange, RemovedTakesItsModulesAndTheIndexesOfDepmodAway) {
   EXPECT_EQ(root.tree(), before_all);
 }
 
+TEST_F(KernelChange, ScanPreparesEachKernelThatHasNoModulesYet) {
+  apply();
+  add_kernel(kNewer);
+  add_kernel(kBare);
+  const Ran ran = root.slipway({"kernel", "scan"});
+  EXPECT_EQ(ran.code, 1) << "one has no package";
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("driver is ready for kernel 6.1.0-56-amd64"),
+                             HasSubstr("driver was ready for kernel 6.1.0-50-amd64 before"),
+                             HasSubstr("kernel 6.1.0-99-amd64 has no modules of driver")));
+  EXPECT_TRUE(has_modules(kOlder));
+  EXPECT_TRUE(has_modules(kNewer));
+}
+
 TEST_F(KernelChange, RemovedOfTheOnlyKernelWithModulesIsRefusedInWords) {
   apply();
   remove_kernel(kOlder);

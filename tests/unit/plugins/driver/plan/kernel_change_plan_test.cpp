@@ -120,6 +120,30 @@ TEST_F(PlanKernelChange, KeepsTheVersionAndFlavourThatAreInstalled) {
   EXPECT_THAT(to_text(refused.error()), HasSubstr("535.261.03"));
 }
 
+// A module that an administrator has unloaded is not loaded by a package manager.
+TEST_F(PlanKernelChange, LeavesTheLoadedDriverAndItsNodesAsTheyAre) {
+  host.gpu("0000:1b:00.0", 0x2330);
+  host.view().file("/proc/sys/kernel/osrelease", std::string(kKernel) + "\n");
+  const auto live = [&](std::optional<KernelChange> change) {
+    return std::move(*open_host({.root = host.root().string(),
+                                 .live = true,
+                                 .kernel_view = host.view().string(),
+                                 .kernel_change = std::move(change)}));
+  };
+  const Plan before = apply(live({}));
+  add_kernel(kNewerKernel);
+  const Plan plan = apply(live(KernelChange{kNewerKernel, Kind::installed}));
+  EXPECT_EQ(kernels(), "kernels 6.1.0-56-amd64 and 6.1.0-50-amd64");
+  int recorded = 0;
+  for (const auto& action : plan.actions()) {
+    const bool is_running = action.kind() == "kernel-module" || action.kind() == "device-node";
+    EXPECT_EQ(action.json().value("as_recorded", false), is_running) << action.kind();
+    recorded += is_running ? 1 : 0;
+  }
+  EXPECT_GT(recorded, 1);
+  EXPECT_EQ(plan.actions().size(), before.actions().size() + 1) << "the link to the new modules";
+}
+
 TEST_F(PlanKernelChange, WithoutModulesLeavesTheOthersAndIsTriedByNoLaterPlan) {
   apply(on());
   add_kernel("6.1.0-99-amd64");
