@@ -235,7 +235,8 @@ std::string failure_of_last_apply(const core::Session& session, const std::strin
 int apply_exit_code(const core::ApplyResult& result) {
   int code = result.error ? core::kExitError : core::kExitDone;
   for (const core::PlannedComponent& component : result.run.components) {
-    if (component.state == core::ComponentState::failed || component.state == core::ComponentState::blocked) return core::kExitError;
+    if (component.state == core::ComponentState::failed || component.state == core::ComponentState::blocked)
+      return core::kExitError;
     if (component.state == core::ComponentState::waiting) code = std::max<int>(code, core::kExitWaiting);
     if (component.state == core::ComponentState::reboot_required && code == core::kExitDone) code = core::kExitReboot;
   }

@@ -138,7 +138,8 @@ Result<int> run_tool(const core::Manifest& manifest, const std::vector<std::stri
   // The plugin has the tool's table, so the options that are needed to ask it are read first.
   const CommandWords found = command_line::find_options(own_options(nullptr, true), words);
   SLIPWAY_CHECK(check_given_once(manifest.component, found));
-  SLIPWAY_TRY(log, base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
+  SLIPWAY_TRY(log,
+              base::read_log_settings(found.text("log-format"), found.flag("verbose"), std::getenv("SLIPWAY_LOG")));
   if (!manifest.has_tools) return without_tools(manifest, found.arguments, found.flag("help"));
   TerminalUi ui(log, false);
   core::SessionOptions options;

@@ -58,7 +58,7 @@ void print_key(std::ostream& out, const std::string& name, const core::SchemaKey
   if (const std::string limits = core::bounds(schema); !limits.empty()) out << "; " << limits;
   out << ")\n";
   wrapped(out, schema.help);
-  if (!schema.deprecated.empty()) wrapped(out, "will go: " + schema.deprecated);
+  if (!schema.deprecated.empty()) wrapped(out, "is deprecated: " + schema.deprecated);
   if (!schema.formerly.empty()) wrapped(out, "formerly called " + listed(schema.formerly, "and"));
   if (!schema.expects.empty())
     wrapped(out, "takes " + schema.expects);

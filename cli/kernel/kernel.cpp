@@ -79,7 +79,7 @@ Result<app::ApplyAttempt> KernelRun::open() const {
   attempt.apply.plan.only = app::components_per_kernel(session, attempt.spec);
   attempt.apply.plan.keeps_others = true;
   attempt.apply.plan.needs_slipway = false;  // this slipway is the root's own, or was when the image was made
-  attempt.spec.keeps_failed_changes = true;      // a fault of the running machine does not take the new kernel's files back
+  attempt.spec.keeps_failed_changes = true;  // a fault of the running machine does not take the new kernel's files back
   return std::move(attempt);
 }
 
@@ -197,8 +197,8 @@ Result<int> KernelRun::run() {
   std::optional<app::HandOver> deadline;
   if (may_hand_over(session) && change_.kind == Kind::installed)
     deadline.emplace(*options_.within, session.host_config(), change_.release, [this] {
-      say("this takes longer than " + std::to_string(options_.within->count()) + " s: " + app::kernel_unit(change_.release) +
-          " goes on with it");
+      say("this takes longer than " + std::to_string(options_.within->count()) +
+          " s: " + app::kernel_unit(change_.release) + " goes on with it");
     });
   auto result = apply(attempt);
   if (deadline && deadline->done()) return core::kExitDone;

@@ -173,7 +173,8 @@ Error advised_by_plugin(Error error, const Machine& machine) {
 Findings advised_by_plugin(const Findings& findings, const Machine& machine) {
   Findings all;
   for (Finding finding : findings.list()) {
-    if (!machine.host_config().live) finding.remedy = sandbox::command_in_root(finding.remedy, machine.host_config().root);
+    if (!machine.host_config().live)
+      finding.remedy = sandbox::command_in_root(finding.remedy, machine.host_config().root);
     finding.remedy = advised(for_simulation(std::move(finding.remedy), machine), machine.options());
     all.add(std::move(finding));
   }

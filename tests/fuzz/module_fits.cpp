@@ -21,7 +21,8 @@ void check_versions(const base::SymbolVersions& versions, std::string_view bytes
     fuzz::demand(!name.empty() && name.find('\0') == std::string::npos, "a symbol has a name");
     fuzz::demand(bytes.find(name) != std::string_view::npos, "a name is a part of the file");
     std::uint32_t back = 0;
-    fuzz::demand(base::read_checksum(base::checksum_text(checksum), back) && back == checksum, "a checksum survives its text");
+    fuzz::demand(base::read_checksum(base::checksum_text(checksum), back) && back == checksum,
+                 "a checksum survives its text");
   }
 }
 

@@ -2,7 +2,8 @@
 // core/action/file/device_node.cpp - kind `device-node`: a character device in /dev, and /dev/char/MAJOR:MINOR -> it.
 //
 // The rules are those of vendors' own helpers: a node of the right type and number is left alone except for its mode, a
-// wrong one is made again, and the link is made in any case, since the device cgroup of a container finds devices by it.
+// wrong one is made again, and the link is made in any case, since the device cgroup of a container finds devices by
+// it.
 #include <optional>
 
 #include "core/action/action_kind.hpp"

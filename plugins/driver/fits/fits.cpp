@@ -41,19 +41,19 @@ Error disagreement(std::vector<Difference> differences, std::size_t compared, co
   const std::vector<std::string> all(symbols.begin(), symbols.end());
   const std::size_t shown = std::min(all.size(), kShownSymbols);
   const std::string others = all.size() > shown ? fmt::format(", and {} more", all.size() - shown) : "";
-  return {
-      ErrorCode::invalid,
-      fmt::format("{} was compiled for another build of kernel {}: it has checksum {} for the symbol {}, and this "
-                  "kernel has {}",
-                  first.file, kernel.release, base::checksum_text(first.module), first.symbol, base::checksum_text(first.kernel)),
-      {},
-      fmt::format("use a package that was made with the headers of this build of the kernel: `slipway driver build "
-                  "--kernel {}` makes one; a kernel may be built again under the same release",
-                  kernel.release),
-      {{"kernel", fmt::format("{} has {} for {}", first.source, base::checksum_text(first.kernel), first.symbol)},
-       {"symbols",
-        fmt::format("{} of {} differ: {}{}", all.size(), compared,
-                    fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), ", "), others)}}};
+  return {ErrorCode::invalid,
+          fmt::format("{} was compiled for another build of kernel {}: it has checksum {} for the symbol {}, and this "
+                      "kernel has {}",
+                      first.file, kernel.release, base::checksum_text(first.module), first.symbol,
+                      base::checksum_text(first.kernel)),
+          {},
+          fmt::format("use a package that was made with the headers of this build of the kernel: `slipway driver build "
+                      "--kernel {}` makes one; a kernel may be built again under the same release",
+                      kernel.release),
+          {{"kernel", fmt::format("{} has {} for {}", first.source, base::checksum_text(first.kernel), first.symbol)},
+           {"symbols",
+            fmt::format("{} of {} differ: {}{}", all.size(), compared,
+                        fmt::join(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), ", "), others)}}};
 }
 
 Error without_versions(const ModuleRecord& module, const KernelDemands& kernel) {

@@ -21,9 +21,9 @@ namespace slipway::driver {
 
 /// What a module says about the kernel that it was compiled for.
 struct ModuleRecord {
-  std::string file;             ///< "nvidia.ko.xz"
-  base::SymbolVersions versions;      ///< empty: none, or not recorded
-  std::optional<KeyId> signer;  ///< empty: not signed, or not recorded
+  std::string file;               ///< "nvidia.ko.xz"
+  base::SymbolVersions versions;  ///< empty: none, or not recorded
+  std::optional<KeyId> signer;    ///< empty: not signed, or not recorded
   bool is_signed = false;
 };
 

@@ -101,7 +101,8 @@ void add_large_modules(const Host& host, const std::string& release,
       const std::string path = fmt::format("/lib/modules/{}/kernel/{}{}", release, module, ending);
       const std::string elf = read_module(host, path);
       if (elf.empty()) continue;
-      if (const auto versions = base::symbol_versions_of(elf)) symbols.sources.push_back({path, keep(*versions, wanted)});
+      if (const auto versions = base::symbol_versions_of(elf))
+        symbols.sources.push_back({path, keep(*versions, wanted)});
       if (--most == 0) return;
       break;
     }
@@ -188,7 +189,8 @@ base::SymbolVersions symbol_versions_from_json(const Json& value) {
   if (!value.is_object()) return versions;
   for (const auto& [name, text] : value.items()) {
     std::uint32_t checksum = 0;
-    if (text.is_string() && base::read_checksum(text.get_ref<const std::string&>(), checksum)) versions[name] = checksum;
+    if (text.is_string() && base::read_checksum(text.get_ref<const std::string&>(), checksum))
+      versions[name] = checksum;
   }
   return versions;
 }

@@ -372,7 +372,7 @@ TEST_F(ConfinedWorker, CannotSendRequestsToSlipway) {
   std::filesystem::copy(SLIPWAY_HOSTILE_ARTIFACT_MODULE, bin + "/slipway-artifact.so");
   const std::string cache = dir_ / "cache";
   const test::ProgramOutput ran = test::run(bin + "/slipway pkg inspect --cache " + cache + " " + (dir_ / "layout"));
-  EXPECT_THAT(ran.text, testing::HasSubstr("offers plugins no 'build.run'")) << "it did ask";
+  EXPECT_THAT(ran.text, testing::HasSubstr("does not offer plugins the operation 'build.run'")) << "it did ask";
   EXPECT_FALSE(std::filesystem::exists(cache + "/made-by-the-core.log")) << ran.text;
 }
 

@@ -74,7 +74,7 @@ TEST(Doctor, BeginsWithTheMissingPackageAndAdvisesNoApplyThatCannotHelp) {
   EXPECT_THAT(doctor.out, StartsWith("  fail  driver.plan: "));
   EXPECT_THAT(doctor.out, HasSubstr("\n      leads to driver.installed: "));
   EXPECT_THAT(doctor.out, Not(HasSubstr("do: run `slipway apply")));
-  EXPECT_THAT(doctor.out, HasSubstr("1 thing is wrong (2 checks fail), 1 to be looked at"))
+  EXPECT_THAT(doctor.out, HasSubstr("1 thing is wrong (2 checks fail), 1 with a warning"))
       << "no Fabric Manager is the other one";
   const Json result = Json::parse(root.run({"doctor", "--kernel", "6.1.0-999-amd64", "-f", file, "-o", "json"}).out);
   std::string cause;

@@ -61,7 +61,7 @@ TEST_F(DcgmHealth, IsReportedByDoctor) {
   std::filesystem::create_directories(host_.path("etc/slipway"));
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
   EXPECT_THAT(doctor(),
-              HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
+              HasSubstr("leads to dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
 }
 
 TEST_F(DcgmHealth, IsReportedLikeDcgmExporter) {

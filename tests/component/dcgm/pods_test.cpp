@@ -52,7 +52,7 @@ TEST_F(DcgmPods, AreInTheLabelsOfTheirGpuAndGoWithKubelet) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(2)) << service.log();
   EXPECT_EQ(scrape().value("slipway_dcgm_pods_up"), "0");
-  EXPECT_TRUE(service.hears("STATUS=kubelet does not tell")) << service.told();
+  EXPECT_TRUE(service.hears("STATUS=kubelet does not report")) << service.told();
   start_kubelet({"team/train-0/cuda", "nvidia.com/gpu", uuid_of(1)});
   const std::string labels = "container=\"cuda\",namespace=\"team\",pod=\"train-0\"} ";
   ASSERT_TRUE(page_gets([&](const Page& page) { return !page.value("DCGM_FI_DEV_GPU_TEMP", labels).empty(); }))

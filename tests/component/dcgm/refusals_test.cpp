@@ -47,7 +47,7 @@ TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
 TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   host_.put("etc/web.yaml", "tls_server_confg: {cert_file: a}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"),
-              AllOf(HasSubstr("/etc/web.yaml:1:1"), HasSubstr("knows no key 'tls_server_confg'")));
+              AllOf(HasSubstr("/etc/web.yaml:1:1"), HasSubstr("unknown key 'tls_server_confg'")));
   host_.put("etc/web.yaml", "basic_auth_users: {alice: secret}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"), AllOf(HasSubstr("bcrypt"), HasSubstr("htpasswd")));
   host_.put("etc/web.yaml", "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n");

@@ -149,7 +149,7 @@ TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const Ran ran = top({"--service", "127.0.0.1:" + std::to_string(port_)});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("ask for TLS"), Not(HasSubstr("is not slipway's"))));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("require TLS"), Not(HasSubstr("is not slipway's"))));
 }
 
 /// Runs `slipway top` on its own terminal.

@@ -43,7 +43,7 @@ TEST(DevicePluginService, RequestsCdiSpecsWhenAGpuStopsOrStartsAnswering) {
     for (const char* change : {"gpu 3 lost", "gpu 3 found", "driver unloaded", "driver loaded"}) {
       node.sim(change);
       if (std::string_view(change) == "driver unloaded") {
-        ASSERT_TRUE(eventually([&] { return service.log().find("cannot be asked") != std::string::npos; }));
+        ASSERT_TRUE(eventually([&] { return service.log().find("cannot be queried") != std::string::npos; }));
         continue;
       }
       EXPECT_TRUE(eventually([&] { return std::filesystem::exists(request); })) << change << "\n" << service.log();

@@ -18,7 +18,7 @@ TEST(DevicePluginService, EndsWithoutADriverAtItsStartOnRequest) {
   node.spec("{env: {FAIL_ON_INIT_ERROR: \"true\"}}");
   RunningService service(node.host(), node.words());
   EXPECT_EQ(service.exit_code(), 1);
-  EXPECT_THAT(service.log(), HasSubstr("the GPUs does not answer"));
+  EXPECT_THAT(service.log(), HasSubstr("the GPUs cannot be queried"));
 }
 
 TEST(DevicePluginService, UsesTheVariablesOfItsSpec) {

@@ -93,17 +93,19 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   // The service prints commands for its own machine; findings name the requested root and machine.
   const auto as_of_findings = [&](std::string remedy) {
     const std::string pause = "`slipway pause ";
-    const std::string options = "--root " + node.host().path("").parent_path().string() + " --sim h100x8 ";
+    const std::string machine = "--root " + node.host().path("").parent_path().string() + " --sim h100x8";
+    if (remedy.find(pause) == std::string::npos) return remedy;
     for (std::size_t at = remedy.find(pause); at != std::string::npos; at = remedy.find(pause, at + 1))
-      remedy.insert(at + pause.size(), options);
-    return remedy;
+      remedy.insert(at + pause.size(), machine + " ");
+    return "on the simulated machine (" + machine + "), not on this one: " + remedy;
   };
   EXPECT_EQ(findings[0]["remedy"], as_of_findings(health(1)["remedy"]));
   EXPECT_EQ(findings[1]["remedy"], as_of_findings(health(3)["remedy"]));
   EXPECT_EQ(findings[2]["remedy"], as_of_findings(health(5)["remedy"]));
   EXPECT_NE(findings[0]["remedy"], findings[2]["remedy"]);
   const auto doctor = node.host().slipway(node.words("doctor"));
-  EXPECT_THAT(doctor.out, HasSubstr("3 things are wrong")) << "one for each GPU";
+  EXPECT_THAT(doctor.out, HasSubstr("4 things are wrong"))
+      << "one for each GPU, and that deviceplugin is not provisioned";
   EXPECT_THAT(doctor.out, HasSubstr("leads to deviceplugin.service: "));
   EXPECT_THAT(doctor.out, Not(HasSubstr("slipway status")));
 }

@@ -78,7 +78,7 @@ TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   EXPECT_EQ(kept["component"], "probe");
   EXPECT_EQ(kept["accept"], accept);
   EXPECT_THAT(kept["replace"], HasSubstr("--replace-edits=/etc/probe.conf"));
-  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, except 1 kept edit"));
+  EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("is as the spec says, but for 1 edit that is kept"));
 }
 
 TEST_F(Edits, AreReplacedOnRequestAndComeBackWithARollback) {

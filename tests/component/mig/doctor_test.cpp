@@ -182,7 +182,7 @@ TEST(MigFiles, ThatAreMissingOrAFolderAreNamedWithTheirKey) {
     const Ran ran = node.slipway({"plan"});
     EXPECT_EQ(ran.code, 1) << ran.out;
     EXPECT_THAT(ran.out + ran.err, HasSubstr(std::string("spec.components.mig.") + key));
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("do:    name a file"));
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("do:    name a"));
     EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("dpkg -S")));
   }
 }

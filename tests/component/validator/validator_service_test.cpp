@@ -238,7 +238,8 @@ TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
 TEST_F(ValidatorService, FindsNoWorkingDriverOnABareMachine) {
   machine_ = "h100x2";
   const Ran verify = host_.slipway(words("verify"));
-  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("fail  validator.owned: ")) << "no apply has provisioned it";
   EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.driver: no driver runs on this simulated machine"));
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -248,7 +249,8 @@ TEST_F(ValidatorService, FindsNoWorkingDriverOnABareMachine) {
 TEST_F(ValidatorService, ReportsTheSameAsVerify) {
   const auto before = tree_without_the_simulator();
   const Ran verify = host_.slipway(words("verify"));
-  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("fail  validator.owned: ")) << "no apply has provisioned it";
   EXPECT_THAT(verify.out, HasSubstr("pass  validator.driver: driver 550.90.07 answers for 2 GPUs"));
   EXPECT_THAT(verify.out, HasSubstr("pass  validator.toolkit"));
   EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.cuda"));

@@ -62,8 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"FolderThroughLink",
                 {{.name = "d", .type = '5'}, {.name = "l", .type = '2', .link = "d"}, {.name = "l/", .type = '5'}},
                 "not a folder"},
-        Hostile{
-            "WriteOverLink", {{.name = "l", .type = '2', .link = "x"}, {.name = "l", .content = "evil"}}, "already"},
+        Hostile{"WriteOverLink",
+                {{.name = "l", .type = '2', .link = "x"}, {.name = "l", .content = "evil"}},
+                "occurs twice"},
         Hostile{
             "LinkBackThroughLink",
             {{.name = "a/b/up", .type = '2', .link = "../.."}, {.name = "l", .type = '2', .link = "a/b/up/../outside"}},
@@ -78,11 +79,11 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"HardLinkThroughLink",
                 {{.name = "d/f"}, {.name = "l", .type = '2', .link = "d"}, {.name = "h", .type = '1', .link = "l/f"}},
                 "not a folder"},
-        Hostile{"FileTwice", {kGood, kGood}, "already"},
-        Hostile{"FileTwiceOtherSpelling", {kGood, {.name = ".//good", .content = "bad"}}, "already"},
-        Hostile{"FolderTwice", {{.name = "d/", .type = '5'}, {.name = "d", .type = '5'}}, "already"},
+        Hostile{"FileTwice", {kGood, kGood}, "occurs twice"},
+        Hostile{"FileTwiceOtherSpelling", {kGood, {.name = ".//good", .content = "bad"}}, "occurs twice"},
+        Hostile{"FolderTwice", {{.name = "d/", .type = '5'}, {.name = "d", .type = '5'}}, "occurs twice"},
         Hostile{"FileBelowFile", {kGood, {.name = "good/below"}}, "not a folder"},
-        Hostile{"FileOverFolder", {{.name = "d/x"}, {.name = "d"}}, "already"},
+        Hostile{"FileOverFolder", {{.name = "d/x"}, {.name = "d"}}, "occurs twice"},
         Hostile{"RootIsAFile", {{.name = "."}}, "root"},
         Hostile{"CharacterDevice", {{.name = "null", .type = '3'}}, "a character device"},
         Hostile{"BlockDevice", {{.name = "sda", .type = '4'}}, "a block device"},
@@ -99,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                           {"GNU.sparse.minor", "0"},
                           {"GNU.sparse.name", "s"},
                           {"GNU.sparse.realsize", "1125899906842624"}}}},
-                "more than"}),
+                "exceeds the limit"}),
     [](const auto& one) { return one.param.name; });
 
 TEST(HostileSize, AZipBombIsStoppedAtItsAnnouncedSize) {

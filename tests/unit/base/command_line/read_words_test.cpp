@@ -163,7 +163,7 @@ TEST(CommandLine, NeverUsesTheNextWordAsAnOptionalValue) {
   EXPECT_EQ(read({"-W10m"}, {}, line)->text("wait"), "10m");
   EXPECT_THAT(read({"-W", "10m"}, {}, line)->arguments, ElementsAre("10m"));
   EXPECT_FALSE(read({"north"}, {}, line)->given("wait"));
-  EXPECT_THAT(read({"--wait="}, {}, line).error().what, HasSubstr("--wait= has nothing behind"));
+  EXPECT_THAT(read({"--wait="}, {}, line).error().what, HasSubstr("--wait= has no value after"));
   EXPECT_THAT(read({"--wait", "--wait=1s"}, {}, line).error().what, HasSubstr("more than once"));
   EXPECT_THAT(help_text(line), HasSubstr("  -W, --wait[=DURATION]  for others\n"));
 }

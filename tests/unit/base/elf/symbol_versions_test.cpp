@@ -54,9 +54,9 @@ TEST(SymbolVersions, OfABrokenModuleAreRefused) {
   EXPECT_THAT(reason({{.name = "__versions", .content = std::string(64, 'x')}}), HasSubstr("broken"));
   EXPECT_THAT(reason({{.name = "__versions", .content = version_records({{"a\x1b", 1}})}}), HasSubstr("broken"));
   EXPECT_THAT(reason(extended_versions({{"a\x1b", 1}})), HasSubstr("broken"));
-  EXPECT_THAT(reason({{.name = "__versions", .content = records, .says_bytes = std::uint64_t{1} << 40U}}),
+  EXPECT_THAT(reason({{.name = "__versions", .content = records, .declared_bytes = std::uint64_t{1} << 40U}}),
               HasSubstr("too large"));
-  EXPECT_THAT(reason({{.name = "__versions", .content = records, .says_bytes = 1U << 20U}}), HasSubstr("cut off"));
+  EXPECT_THAT(reason({{.name = "__versions", .content = records, .declared_bytes = 1U << 20U}}), HasSubstr("cut off"));
   auto sections = extended_versions(kSome);
   sections[1].content = "module_layout";
   EXPECT_THAT(reason(sections), HasSubstr("cut off"));

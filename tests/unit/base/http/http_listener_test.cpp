@@ -321,12 +321,13 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
     const char* where;
     const char* what;
   } mistakes[] = {
-      {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "no key 'cert_fil'"},
+      {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "unknown key 'cert_fil'"},
       {"tls_server_config: {}\n", "web.yaml:1:20  tls_server_config", "both cert_file and key_file"},
-      {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is not a version"},
+      {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is not a supported version"},
       {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not supported"},
-      {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine", "no key"},
-      {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "no key 'rate_limit'"},
+      {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine",
+       "unknown key"},
+      {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "unknown key 'rate_limit'"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAnyClientCert}\n",
        "tls_server_config.client_auth_type", "slipway verifies each certificate that it asks for"},
       {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAndVerifyClientCert}\n", "tls_server_config",
@@ -490,7 +491,7 @@ TEST_F(WebConfigFile, GivesTlsToARealClient) {
   EXPECT_EQ(output_of(curl + "https://127.0.0.1:" + port + "/metrics"), "a 1\n");
   EXPECT_EQ(output_of(curl + "--tls-max 1.2 https://127.0.0.1:" + port + "/metrics"), "");
   EXPECT_THAT(exchange(server->port(), kGet), Not(HasSubstr("a 1"))) << "nobody is answered in the clear";
-  folder_.file("key.pem", "no key");
+  folder_.file("key.pem", "unknown key");
   const auto broken = HttpListener::start({.web_config = config(tls)}, [] { return text(""); });
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::invalid);

@@ -156,7 +156,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"MistakeInItems", "  a: {type: list, items: {type: foo}}\n", "4:33", "expected one of string, integer"},
     {"PrefixOfNoSibling", "  a: {type: artifact-source, tag_prefix: '{version}-'}\n", "4:3",
      "names no key of type string"},
-    {"SecretWithDefault", "  a: {type: secret, default: {env: X}}\n", "4:21", "'default' means nothing"},
+    {"SecretWithDefault", "  a: {type: secret, default: {env: X}}\n", "4:21", "'default' has no meaning"},
     {"RelativeDefaultPath", "  a: {type: path, default: x/y}\n", "4:19", "must be absolute"},
     {"DottedKey", "  a.b: {type: string}\n", "4:3", "'a.b' is not a name for a key"},
     {"ServiceIfOfAnotherValue", "  a: {type: enum, values: [x]}\nservice: plugin\nservice_if: {a: y}\n", "6:13",

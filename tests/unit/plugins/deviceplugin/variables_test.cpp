@@ -94,7 +94,8 @@ TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
     return read_settings(Spec(Json{{"config", {{"flags", flags}}}}), "deviceplugin", host, no_environment);
   };
   EXPECT_TRUE(with_flags({{"deviceDiscoveryStrategy", "nvml"}}));
-  EXPECT_THAT(to_text(with_flags({{"deviceDiscoveryStrategy", "tegra"}}).error()), HasSubstr("not found by 'tegra'"));
+  EXPECT_THAT(to_text(with_flags({{"deviceDiscoveryStrategy", "tegra"}}).error()),
+              HasSubstr("does not find devices by 'tegra'"));
   EXPECT_TRUE(with_flags({{"failOnInitError", true}})->fail_on_init_error);
 }
 

@@ -170,7 +170,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
       {"devices: all, mig-enabled: true, mig-devices: {1g.5gb: 0}", "every count is 0"},
       {"devices: all, mig-enabled: true, mig-devices: {1g.5gb: -1}", "the count of 1g.5gb is '-1'"},
       {"devices: all, mig-enabled: true, mig-devices: {1g.5gb: many}", "the count of 1g.5gb is 'many'"},
-      {"devices: all, mig-enabled: true, mig-devices: {1g5gb: 1}", "no MIG profile"},
+      {"devices: all, mig-enabled: true, mig-devices: {1g5gb: 1}", "not a MIG profile"},
       {"devices: all, mig-enabled: true, mig-devices: [1g.5gb]", "map of profiles to counts"},
       {"devices: all, mig-enabled: false, device-filter: A100", "'A100' is not a device id"},
       {"devices: all, mig-enabled: false, device-filter: \"0x1:0x2:0x3\"", "not a device id"},

@@ -55,7 +55,7 @@ TEST(BuildOptions, NameErrorsWithASuggestion) {
   EXPECT_THAT(with({"--flavour", "closed"}), HasSubstr("--flavour takes open or proprietary, not 'closed'"));
   EXPECT_THAT(with({"--compress", "bzip2"}), HasSubstr("xz, zstd or none, not 'bzip2'"));
   EXPECT_THAT(with({"--os"}), HasSubstr("--os needs a value"));
-  EXPECT_THAT(with({"--with-source=yes"}), HasSubstr("--with-source takes no value"));
+  EXPECT_THAT(with({"--with-source=yes"}), HasSubstr("--with-source takes only true or false"));
   EXPECT_THAT(with({"--sign-key", "/k"}), HasSubstr("belong together"));
   EXPECT_THAT(with({"--record-failure"}), HasSubstr("needs --with-source"));
   EXPECT_THAT(refusal({"--debs", "/d", "--output", "/o"}), HasSubstr("--kernel RELEASE is missing"));

@@ -62,7 +62,7 @@ TEST_F(KernelsTool, SaysThatTheKernelOfTheNextBootHasNoModules) {
   host.kernel("6.1.0-57-amd64");
   ASSERT_EQ(run({}).value_or(-1), 0);
   EXPECT_THAT(printed.text,
-              HasSubstr("say otherwise).\nIt has no driver modules: `slipway doctor` tells what to do.\n"));
+              HasSubstr("name another).\nIt has no driver modules: `slipway doctor` tells what to do.\n"));
 }
 
 TEST_F(KernelsTool, RefusesAKernelNameWithALineEnd) {

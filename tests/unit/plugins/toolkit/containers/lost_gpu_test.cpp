@@ -156,7 +156,7 @@ TEST_F(LostGpu, ANodeWithANewNumberIsFound) {
   kernel_.nodes[{kPid, "/dev/nvidia-uvm"}] = {511, 0};
   host_.device("/dev/nvidia-uvm", 509, 0);
   EXPECT_THAT(found(),
-              AllOf(HasSubstr("/dev/nvidia-uvm is 511:0 there and 509:0 on the host"), HasSubstr("made anew")));
+              AllOf(HasSubstr("/dev/nvidia-uvm is 511:0 there and 509:0 on the host"), HasSubstr("made again")));
 }
 
 TEST_F(LostGpu, AGpuUnderAnotherNameInTheContainerIsTheSameGpu) {
