@@ -88,7 +88,7 @@ def make_context(work):
     script("make-root.sh", "--with-libraries", str(work / "root"))
     install_into(work / "root")
     subprocess.run([TREE / "examples/demo/make-package", "--slipway", BUILD / "bin/slipway", "--kernel", KERNEL,
-                    context / "package"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    "--checksums-of", work / "root", context / "package"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     must(["tar", "--create", "--numeric-owner", "--file", context / "root.tar", "--directory", work / "root", "."])
     (context / "host.yaml").write_text(SPEC.format(package="/srv/package", more=""))
     (context / "Dockerfile").write_text(DOCKERFILE.format(epoch=EPOCH))

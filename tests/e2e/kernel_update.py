@@ -55,8 +55,12 @@ def newer_kernels():
 def make_package(work, kernels):
     layout = work / "package"
     for kernel in kernels:
-        subprocess.run([TREE / "examples/demo/make-package", "--slipway", BUILD / "bin/slipway", "--kernel", kernel, layout],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        files = work / "kernels" / kernel
+        files.mkdir(parents=True)
+        must(["dpkg-deb", "--extract", fetch_kernel(work, kernel), files])
+        subprocess.run([TREE / "examples/demo/make-package", "--slipway", BUILD / "bin/slipway", "--kernel", kernel,
+                        "--checksums-of", files, layout], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        shutil.rmtree(files)
     return layout
 
 

@@ -9,3 +9,11 @@ MODINFO(modinfo_version, "version=" DRIVER_VERSION);
 MODINFO(modinfo_name, "name=" MODULE_NAME);
 MODINFO(modinfo_depends, "depends=" MODULE_DEPENDS);
 MODINFO(modinfo_vermagic, "vermagic=" KERNEL_RELEASE " SMP preempt mod_unload modversions ");
+
+#ifdef LAYOUT_CHECKSUM
+// struct modversion_info of include/linux/module.h (Linux 6.1)
+static const struct {
+  unsigned long checksum;
+  char name[64 - sizeof(unsigned long)];
+} versions[] __attribute__((section("__versions"), used)) = {{LAYOUT_CHECKSUM, "module_layout"}};
+#endif
