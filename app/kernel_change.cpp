@@ -22,6 +22,7 @@ namespace slipway::app {
 namespace {
 
 constexpr std::chrono::seconds kStartLimit{10};
+constexpr std::size_t kLongestRelease = 64;  // __NEW_UTS_LEN of include/uapi/linux/utsname.h (Linux 6.1)
 constexpr const char* kJournalSocket = "/run/systemd/journal/socket";
 
 std::string folder_of(const std::string& release) { return "/lib/modules/" + release; }
@@ -48,7 +49,8 @@ std::string notice_path(const std::string& release) { return "/run/motd.d/slipwa
 
 Result<std::string> kernel_release_from(const std::string& word) {
   std::string release = unescaped(word);
-  const bool valid = !release.empty() && release.front() != '.' && release.front() != '-' &&
+  const bool valid = !release.empty() && release.size() <= kLongestRelease && release.front() != '.' &&
+                     release.front() != '-' &&
                      std::ranges::all_of(release, [](unsigned char c) { return is_plain(c) || c == '+' || c == '~'; });
   if (valid) return release;
   return Error{ErrorCode::usage,

@@ -28,6 +28,8 @@ TEST(KernelRelease, ThatIsNoneIsRefused) {
     ASSERT_FALSE(read) << word;
     EXPECT_EQ(read.error().code, ErrorCode::usage);
   }
+  EXPECT_TRUE(kernel_release_from(std::string(64, 'a')));
+  EXPECT_FALSE(kernel_release_from(std::string(65, 'a'))) << "longer than the kernel's own limit";
 }
 
 }  // namespace
