@@ -33,4 +33,23 @@ std::vector<std::string> restrictions(const std::set<std::string_view>& without)
 /// The same as lines.
 std::string restriction_lines(const std::set<std::string_view>& without);
 
+/// The limits and restrictions of a unit that runs an apply. It gets no mount namespace, which would hide its changes.
+inline constexpr std::string_view kLimitsOfAnApply = R"(MemoryMax=90%
+TasksMax=16384
+UMask=0022
+NoNewPrivileges=yes
+CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
+CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
+CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=yes
+LockPersonality=yes
+KeyringMode=private
+ProtectHostname=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+)";
+
 }  // namespace slipway::base

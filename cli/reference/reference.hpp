@@ -32,7 +32,7 @@ inline std::string short_name(const CommandOption& option) {
 /// The kind of value that an option takes, for a shell's completion.
 enum class ValueKind { none, words, components, folder, profile, kernel, file };
 
-/// "text|json" is a choice of words; a name in capitals is a placeholder.
+/// "text|json" is a choice of words; a name in capitals stands for any value, such as DIR.
 inline ValueKind value_kind(const CommandOption& option) {
   if (option.value.empty() || may_lack_value(option)) return ValueKind::none;  // not as a separate word
   if (!choices_of(option).empty()) return ValueKind::words;

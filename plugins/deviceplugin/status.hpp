@@ -23,7 +23,7 @@ struct Registered {
   bool running = false;         ///< the service runs; else its status file is outdated
   bool booting = false;         ///< kubelet may start later, so its current data is from another boot
   std::size_t gpus_on_bus = 0;  ///< number of GPUs that the driver should show
-  /// healthy ids by resource in kubelet's checkpoint; empty: there is none
+  /// healthy ids by resource in kubelet's checkpoint; empty without a checkpoint
   std::optional<std::map<std::string, std::vector<std::string>>> devices;
 };
 

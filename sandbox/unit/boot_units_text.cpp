@@ -9,24 +9,6 @@
 namespace slipway::sandbox {
 namespace {
 
-constexpr std::string_view kLimitsOfAnApply = R"(MemoryMax=90%
-TasksMax=16384
-UMask=0022
-NoNewPrivileges=yes
-CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
-CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
-CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
-CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictRealtime=yes
-LockPersonality=yes
-KeyringMode=private
-ProtectHostname=yes
-SystemCallArchitectures=native
-SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
-SystemCallErrorNumber=EPERM
-)";
-
 constexpr const char* kWaitsForTheApply =
     "# Before the first apply it waits for the end of slipway-apply.service, which may wait for a registry.\n"
     "TimeoutStartSec=infinity\n";
@@ -57,7 +39,7 @@ SuccessExitStatus=4
 KillMode=mixed
 
 # It changes the machine, and a mount namespace would hide its changes. Rights that no component's work needs are removed.
-)" + std::string(kLimitsOfAnApply) +
+)" + std::string(base::kLimitsOfAnApply) +
          R"(
 [Install]
 WantedBy=multi-user.target
@@ -125,7 +107,7 @@ Type=exec
          R"(RuntimeMaxSec=20min
 
 # It tries a container, as `slipway apply` does, and has the same limits.
-)" + std::string(kLimitsOfAnApply) +
+)" + std::string(base::kLimitsOfAnApply) +
          R"(
 [Install]
 WantedBy=)" +

@@ -38,7 +38,7 @@ std::string find_program(const Host& root, const std::string& name);
 /// Returns the compression of that kernel's own modules: "", "xz", "zstd" or "gz"; the root's kmod can surely read it.
 std::string module_compression(const Host& host, const std::string& release);
 
-/// Returns the path of the first module, by name, below /lib/modules/RELEASE/kernel; empty: there is none.
+/// Returns the path of the first module, by name, below /lib/modules/RELEASE/kernel; empty if there are no modules.
 std::string first_own_module(const Host& host, const std::string& release);
 
 /// Returns the EFI variable SecureBoot; empty without EFI or a kernel's view.

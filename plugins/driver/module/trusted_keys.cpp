@@ -21,7 +21,7 @@ constexpr std::size_t kMostEntries = 256;
 constexpr const char* kMokFile = "/sys/firmware/efi/mok-variables/MokListRT";
 constexpr const char* kMokVariable = "/sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23";
 
-/// Returns the word of a kernel's command line that makes it enforce signatures; empty: there is none.
+/// Returns the word of a kernel's command line that makes it enforce signatures; empty if it has no such word.
 std::string enforcing_word(std::string_view command_line) {
   std::string text(command_line);
   std::ranges::replace_if(

@@ -55,25 +55,9 @@ TimeoutStartSec=1h
 KillMode=mixed
 # It writes files and runs compilers and depmod; a mount namespace would hide its changes. Otherwise as in
 # slipway-boot.service, since it is an apply as well.
-MemoryMax=90%
-TasksMax=16384
-UMask=0022
-NoNewPrivileges=yes
-CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
-CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
-CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
-CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictRealtime=yes
-LockPersonality=yes
-KeyringMode=private
-ProtectHostname=yes
-SystemCallArchitectures=native
-SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
-SystemCallErrorNumber=EPERM
-)",
+{})",
                      kHookHeader, description, base::unit_while_installed(program), first, base::unit_word(program),
-                     words);
+                     words, base::kLimitsOfAnApply);
 }
 
 void add_unit_file(Plan& plan, const std::string& name, std::string content, const char* why) {

@@ -34,7 +34,7 @@ Result<std::string> read_whole(const ConfigSpace& space, std::uint32_t at, std::
       .code = ErrorCode::denied, .what = "the configuration space cannot be read as a whole", .next = "run it as root"};
 }
 
-/// Returns the bytes of the vendor specific capability; empty: there is none.
+/// Returns the bytes of the vendor specific capability; empty if the device has no such capability.
 Result<std::string> vendor_capability(const ConfigSpace& space) {
   SLIPWAY_TRY(command_and_status, read_whole(space, kStatus & ~(kWord - 1), kWord));
   if ((byte_at(command_and_status, kStatus % kWord) & kHasCapabilities) == 0) return std::string();

@@ -57,7 +57,7 @@ drain::PodHolders ask_kubelet(const Host& host, const std::string& socket) {
   drain::PodHolders given{.holders = nvidia::kubelet::gpu_pods_of(found.all)};
   if (found.incomplete.empty()) return given;
   const std::string next = "look at kubelet (`systemctl status kubelet`), remove " + socket +
-                           " and kubelet's folder device-plugins where there is none any more, or turn this query off "
+                           " and the folder device-plugins if kubelet is no longer installed, or turn this query off "
                            "(`kubelet_socket: \"\"` in the spec's mig, --kubelet-socket= of the tools)";
   given.problem = found.incomplete + " (" + socket + ")";
   given.next = next;

@@ -24,7 +24,7 @@ std::string lost_gpu_cause(std::string_view address);
 /// any spelling; empty: all answer.
 std::string silent_gpu_cause(const Host& host, const std::vector<std::string>& answering);
 
-/// Returns the address of the first GPU in a text: "GPU 3 (0000:65:00.0)"; empty: there is none.
+/// Returns the address of the first GPU in a text: "GPU 3 (0000:65:00.0)"; empty if the text names no GPU.
 std::string gpu_address_in(std::string_view text);
 
 /// Returns kDriverCause if the text is an NVML error that no driver runs, or that its version differs from the

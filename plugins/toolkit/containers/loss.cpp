@@ -21,7 +21,7 @@ constexpr const char* kGpus = "/proc/driver/nvidia/gpus";
 constexpr const char* kControl = "/dev/nvidiactl";
 constexpr const char* kDriverContainer = "/run/nvidia/driver";
 
-/// The path of a version 2 group, or of the group of the controller `devices`; empty: there is none.
+/// The path of a version 2 group, or of the group of the controller `devices`; empty if the process is in neither.
 struct Group {
   std::string path;
   bool has_list = false;

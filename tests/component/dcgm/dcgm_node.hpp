@@ -25,7 +25,7 @@ struct Page {
     return found;
   }
   std::size_t count(const std::string& metric) const { return of(metric).size(); }
-  /// Returns the value of the only sample that contains `part`; empty: there is none, or several.
+  /// Returns the value of the only sample that contains `part`; empty if no sample contains it, or several do.
   std::string value(const std::string& metric, const std::string& part = {}) const {
     std::vector<std::string> found = of(metric);
     std::erase_if(found, [&](const std::string& line) { return line.find(part) == std::string::npos; });

@@ -73,7 +73,7 @@ bool overrides(const Configuration& all, const ConfigFile& file, const RuntimeSe
          (settings.cdi && at_path(table, {"enable_cdi"}) == false);
 }
 
-/// Returns the file that is read after `path` and overrides it; empty: there is none.
+/// Returns the file that is read after `path` and overrides it; empty if no file overrides it.
 std::string overriding_file(const Configuration& all, const std::string& path, const RuntimeSettings& settings) {
   bool later = false;
   std::string found;

@@ -52,7 +52,7 @@ class JournalSocket {
   ~JournalSocket() { ::close(fd_); }
 
   std::string path() const { return folder_.at("journal").string(); }
-  /// Returns the next entry; empty: there is none. Entries that were sent before are available at once.
+  /// Returns the next entry; empty if no entry waits. Entries that were sent before are available at once.
   std::string entry() const {
     std::string bytes(1 << 16, '\0');
     const ssize_t got = ::recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);
