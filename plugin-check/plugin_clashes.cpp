@@ -2,14 +2,22 @@
 #include "plugin-check/plugin_clashes.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include <elf.h>
+
+#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
+#include "base/elf/elf_sections.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
@@ -177,17 +185,37 @@ class SidePlan {
   std::map<std::string, Json> components_;
 };
 
+constexpr std::size_t kMostData = std::size_t{64} << 20U;  // of one section
+
+/// Returns the constant data of a plugin file, section by section: everything that is loaded and not executed. Empty
+/// when the file cannot be read: its note was read before.
+std::vector<std::string> data_of(const std::string& file) {
+  const auto opened = open_regular(file);
+  if (!opened) return {};
+  const auto sections = base::ElfSections::of_file(opened->get());
+  if (!sections) return {};
+  std::vector<std::string> data;
+  for (const Elf64_Shdr& section : sections->all()) {
+    if (section.sh_type != SHT_PROGBITS || (section.sh_flags & SHF_ALLOC) == 0) continue;
+    if ((section.sh_flags & SHF_EXECINSTR) != 0) continue;
+    if (auto bytes = sections->content(section, kMostData)) data.push_back(std::move(*bytes));
+  }
+  return data;
+}
+
 /// Returns paths that only the plugin claims, and that are whole texts in the file.
 std::vector<std::string> paths_in(const std::string& file, const PlanItems& items) {
   static const std::set<std::string> kWhole{"file", "symlink", "remove", "service-file", "systemd-unit", "device-node"};
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::vector<std::string> data = data_of(file);
   std::vector<std::string> paths;
   for (const Json& action : items.actions) {
     const std::string target = action.value("target", "");
     if (!kWhole.contains(action.value("kind", "")) || target.empty()) continue;
     const std::string text = std::string(1, '\0') + target + '\0';
-    if (bytes.find(text) != std::string::npos) paths.push_back(target);
+    const auto contains = [&](const std::string& bytes) {
+      return memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
+    };
+    if (std::ranges::any_of(data, contains)) paths.push_back(target);
   }
   return paths;
 }
