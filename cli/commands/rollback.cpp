@@ -44,7 +44,7 @@ Error cannot_go_back(const std::map<std::string, Error>& unusable, const core::H
     if (name != unusable.begin()->first) error.details.emplace_back("also", problem.what);
   }
   const std::string number = std::to_string(generation.number);
-  error.next = "install " + listed(missing, "and") + " again, which generation " + number + " was applied with";
+  error.next = "install " + listed(missing, "and") + ", with which generation " + number + " was applied";
   if (spec.components.empty()) {
     error.next += ", or apply a spec for what is installed";
   } else {

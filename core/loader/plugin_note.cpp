@@ -128,13 +128,13 @@ Status check_protocol(const PluginNote& note, const std::string& path) {
   if (note.protocol_major == kMajor && note.protocol_minor <= kMinor) return {};
   const bool newer = note.protocol_major > kMajor || note.protocol_major == kMajor;
   const std::string theirs = protocol(note.protocol_major, note.protocol_minor);
-  return Error{ErrorCode::unsupported,
-               path + ": built for plugin protocol " + theirs + ", this slipway has " + protocol(kMajor, kMinor),
-               path,
-               newer
-                   ? "update slipway to one with protocol " + theirs + " or later, or rebuild the plugin with this SDK"
-                   : "rebuild the plugin with this slipway's SDK",
-               {}};
+  return Error{
+      ErrorCode::unsupported,
+      path + ": the plugin was built for plugin protocol " + theirs + "; this slipway has " + protocol(kMajor, kMinor),
+      path,
+      newer ? "update slipway to a version with protocol " + theirs + " or later, or rebuild the plugin with this SDK"
+            : "rebuild the plugin with this slipway's SDK",
+      {}};
 }
 
 Result<PluginNote> read_plugin_note(int fd, const std::string& path, ElfKind kind) {

@@ -221,7 +221,7 @@ class Claims {
     std::string next = other.holds      ? "remove " + owner + " from the spec and apply the whole spec first"
                        : owner_keeps_it ? "remove " + name + " from the spec"
                                         : "remove " + name + " or " + owner + " from the spec";
-    next += ", or install a version of one of the two plugins that leaves it to the other";
+    next += ", or install a version of either plugin that does not claim it";
     return Error{ErrorCode::conflict,
                  std::move(what),
                  {},

@@ -160,7 +160,7 @@ TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   const Ran rolled = run({"rollback", "1", "--yes"}, 1);
   EXPECT_THAT(rolled.err, HasSubstr("unknown key 'formerly_known' in probe"));
   EXPECT_THAT(rolled.err, HasSubstr("probe 0.0.9; installed is "));
-  EXPECT_THAT(rolled.err, HasSubstr("install probe 0.0.9 again, which generation 1 was applied with"));
+  EXPECT_THAT(rolled.err, HasSubstr("install probe 0.0.9, with which generation 1 was applied"));
   EXPECT_THAT(rolled.err, Not(HasSubstr("bystander 0")));
   EXPECT_EQ(content("etc/probe.conf"), "two");
 }

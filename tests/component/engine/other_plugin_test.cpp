@@ -84,7 +84,7 @@ TEST_F(OtherPlugin, ThatIsMissingAllowsARollbackOfTheOthers) {
   remove_guest_plugin();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("install guest 0.1.0 again, which generation 1 was applied with"),
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("install guest 0.1.0, with which generation 1 was applied"),
                                  HasSubstr(" 1 --only probe`, which restores the others")));
   EXPECT_EQ(host.text("etc/probe.conf"), "two");
   const Ran some = host.slipway({"rollback", "1", "--only", "probe", "--yes"});
