@@ -67,7 +67,7 @@ std::string summary_of(const Store& store, const std::vector<Json>& missing, con
   const auto shown = [&](const Json& layer) {
     if (!is_build(layer)) return "unpack " + layer.value("as", "") + size_text(layer);
     const std::string name = layer["build"].value("name", layer.value("as", ""));
-    return layers.is_compiled(layer) ? "take " + name + ", compiled before, from the cache" : "compile " + name;
+    return layers.is_compiled(layer) ? "take " + name + " from the cache" : "compile " + name;
   };
   return joined(missing, ", ", shown) + " into " + store.folder;
 }

@@ -106,7 +106,7 @@ bool ComponentLayers::take_compiled(const Json& key, const std::string& name, co
   const auto taken = CompiledCache(session_.cache()).take(key, into);
   if (!taken) session_.ui().log(Ui::Level::warning, component_, name + " is compiled again: " + taken.error().what);
   if (!taken || !*taken) return false;
-  session_.ui().step({component_, "stage"}, "taking " + name + " from the cache, where it was compiled before");
+  session_.ui().step({component_, "stage"}, "taking " + name + " from the cache: it is compiled already");
   return true;
 }
 
