@@ -83,7 +83,7 @@ class UnpackKind final : public ActionKind {
     const std::vector<Json> missing = store.missing(context.root);
     const std::string summary = summary_of(store, missing, context.layers);
     for (const Json& layer : missing) {
-      if (!is_build(layer)) continue;
+      if (!is_build(layer) || context.layers.is_compiled(layer)) continue;
       if (auto failed = context.layers.known_failure(layer)) return Check::conflict(summary, std::move(*failed));
       if (const Status ready = sandbox::check_build(layer["build"], context.host); !ready)
         return Check::conflict(summary, ready.error());

@@ -91,7 +91,7 @@ Status ComponentLayers::stage(const Json& layer, const std::string& into) {
 
 Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const std::string name = layer["build"].value("name", component_);
-  const auto key = key_of(layer);
+  const auto& key = key_of(layer);
   if (key && take_compiled(*key, name, into)) return {};
   SLIPWAY_CHECK(download(Json::array({layer})));  // fetch() left it out if it was compiled then
   SLIPWAY_CHECK(run_compiler(layer, into));
@@ -126,20 +126,24 @@ Status ComponentLayers::run_compiler(const Json& layer, const std::string& into)
   return built;
 }
 
-std::optional<Json> ComponentLayers::key_of(const Json& layer) const {
+const std::optional<Json>& ComponentLayers::key_of(const Json& layer) const {
+  const auto [found, is_new] = keys_.try_emplace(layer_key(layer));
+  if (!is_new) return found->second;
   const HostConfig& config = session_.host_config();
   const auto root = RootDir::open(config.root);
   auto key = root ? compiled_key(layer, *root, config.live) : Result<Json>(root.error());
-  if (key) return std::move(*key);
-  session_.ui().log(Ui::Level::debug, component_, "what is compiled is not kept for later: " + key.error().what);
-  return std::nullopt;
+  if (key)
+    found->second = std::move(*key);
+  else
+    session_.ui().log(Ui::Level::debug, component_, "what is compiled is not kept for later: " + key.error().what);
+  return found->second;
 }
 
 bool ComponentLayers::is_compiled(const Json& layer) const {
   if (layer.value("build", Json{}).is_null()) return false;
   const CompiledCache cache(session_.cache());
   if (cache.absent()) return false;
-  const auto key = key_of(layer);
+  const auto& key = key_of(layer);
   return key && cache.has(*key);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/action/action_kind.hpp"
@@ -35,7 +36,8 @@ class ComponentLayers final : public LayerStager {
   Status download(const Json& layers);
   Status compile(const Json& layer, const std::string& into);
   Status run_compiler(const Json& layer, const std::string& into);
-  std::optional<Json> key_of(const Json& layer) const;
+  /// Returns compiled_key(), found out once; nothing when that is not possible.
+  const std::optional<Json>& key_of(const Json& layer) const;
   bool take_compiled(const Json& key, const std::string& name, const std::string& into);
   std::string build_file(const Json& layer, const std::string& ending) const;
   void remember_failure(const Json& layer, const Error& error) const;
@@ -43,6 +45,7 @@ class ComponentLayers final : public LayerStager {
   Session& session_;
   std::string component_;
   std::map<std::string, Json> sources_;
+  mutable std::map<std::string, std::optional<Json>> keys_;  ///< by layer_key()
 };
 
 }  // namespace slipway::core
