@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ctime>
 #include <set>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -157,7 +158,15 @@ Status find_downloads(const core::Session& session, const std::set<std::string>&
   return {};
 }
 
-/// Finds downloads except those that the remaining generations and the root's lock may need again.
+/// Finds compiled modules whose source nothing refers to, and the least recently used ones beyond the limit.
+Status find_compiled(const core::Session& session, const std::set<std::string>& needed, Garbage& garbage) {
+  SLIPWAY_TRY(compiled, core::CompiledCache(session.cache()).unneeded(needed, std::time(nullptr)));
+  for (const core::CompiledEntry& entry : compiled) garbage.bytes += entry.bytes;
+  garbage.compiled = std::move(compiled);
+  return {};
+}
+
+/// Finds what is in the cache except what the remaining generations and the root's lock may need again.
 Status find_in_cache(core::Session& session, Garbage& garbage) {
   constexpr const char* kLock = "/etc/slipway/slipway.lock";
   const core::SessionOptions& options = session.options();
@@ -170,7 +179,8 @@ Status find_in_cache(core::Session& session, Garbage& garbage) {
     collect_blobs(canonical(core::to_json(generation)), needed);
   }
   collect_blobs(read_regular(session.root().root(), kLock, core::Lock::kMostBytes).value_or(""), needed);
-  return find_downloads(session, needed, garbage);
+  SLIPWAY_CHECK(find_downloads(session, needed, garbage));
+  return find_compiled(session, needed, garbage);
 }
 
 }  // namespace
@@ -212,6 +222,8 @@ Status remove_garbage(core::Session& session, const Garbage& garbage) {
     if (::unlinkat(garbage.downloads.get(), name.c_str(), 0) != 0 && errno != ENOENT)
       return system_error("remove", file, errno);
   }
+  const core::CompiledCache compiled(session.cache());
+  for (const core::CompiledEntry& entry : garbage.compiled) SLIPWAY_CHECK(compiled.remove(entry));
   SLIPWAY_CHECK(state.tidy());
   return state.leave();
 }

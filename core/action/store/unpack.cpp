@@ -62,11 +62,12 @@ Result<Store> store_of(const Action& action) {
   return store;
 }
 
-std::string summary_of(const Store& store, const std::vector<Json>& missing) {
+std::string summary_of(const Store& store, const std::vector<Json>& missing, const LayerStager& layers) {
   if (missing.empty()) return "switch " + store.current() + " to layers that already exist";
-  const auto shown = [](const Json& layer) {
-    return is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
-                           : "unpack " + layer.value("as", "") + size_text(layer);
+  const auto shown = [&](const Json& layer) {
+    if (!is_build(layer)) return "unpack " + layer.value("as", "") + size_text(layer);
+    const std::string name = layer["build"].value("name", layer.value("as", ""));
+    return layers.is_compiled(layer) ? "take " + name + " from the cache" : "compile " + name;
   };
   return joined(missing, ", ", shown) + " into " + store.folder;
 }
@@ -80,9 +81,9 @@ class UnpackKind final : public ActionKind {
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     const std::vector<Json> missing = store.missing(context.root);
-    const std::string summary = summary_of(store, missing);
+    const std::string summary = summary_of(store, missing, context.layers);
     for (const Json& layer : missing) {
-      if (!is_build(layer)) continue;
+      if (!is_build(layer) || context.layers.is_compiled(layer)) continue;
       if (auto failed = context.layers.known_failure(layer)) return Check::conflict(summary, std::move(*failed));
       if (const Status ready = sandbox::check_build(layer["build"], context.host); !ready)
         return Check::conflict(summary, ready.error());

@@ -2,12 +2,16 @@
 #include "core/engine/packages/layers.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "base/write/new_file.hpp"
 #include "base/write/tree.hpp"
 #include "core/action/store/store.hpp"
+#include "core/engine/packages/compiled_cache.hpp"
+#include "core/engine/packages/compiled_key.hpp"
 #include "core/engine/shown_build.hpp"
 
 namespace slipway::core {
@@ -50,6 +54,13 @@ Result<Json> ComponentLayers::source_of(const Json& layer) const {
 }
 
 Status ComponentLayers::fetch(const Json& layers) {
+  Json needed = Json::array();
+  for (const Json& layer : layers)
+    if (!is_compiled(layer)) needed.push_back(layer);
+  return download(needed);
+}
+
+Status ComponentLayers::download(const Json& layers) {
   std::map<std::string, Json> wanted;  // by source, so that each source is asked once
   for (const Json& layer : layers) {
     SLIPWAY_TRY(source, source_of(layer));
@@ -79,6 +90,27 @@ Status ComponentLayers::stage(const Json& layer, const std::string& into) {
 }
 
 Status ComponentLayers::compile(const Json& layer, const std::string& into) {
+  const std::string name = layer["build"].value("name", component_);
+  const auto& key = key_of(layer);
+  if (key && take_compiled(*key, name, into)) return {};
+  SLIPWAY_CHECK(download(Json::array({layer})));  // fetch() left it out if it was compiled then
+  SLIPWAY_CHECK(run_compiler(layer, into));
+  if (!key) return {};
+  const Status kept = CompiledCache(session_.cache()).keep(*key, name, into);
+  if (!kept) session_.ui().log(Ui::Level::warning, component_, name + " is not kept for later: " + kept.error().what);
+  return {};
+}
+
+/// Compiling is always possible instead: so that an unusable entry is a warning.
+bool ComponentLayers::take_compiled(const Json& key, const std::string& name, const std::string& into) {
+  const auto taken = CompiledCache(session_.cache()).take(key, into);
+  if (!taken) session_.ui().log(Ui::Level::warning, component_, name + " is compiled again: " + taken.error().what);
+  if (!taken || !*taken) return false;
+  session_.ui().step({component_, "stage"}, "taking " + name + " from the cache: it is compiled already");
+  return true;
+}
+
+Status ComponentLayers::run_compiler(const Json& layer, const std::string& into) {
   const Json& build = layer["build"];
   const SourceFolder source(build_file(layer, ".source"));
   SLIPWAY_CHECK(unpack(layer, source.path()));
@@ -92,6 +124,27 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const Status built = run_build_shown(request, session_.ui(), {component_, "stage"});
   if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());
   return built;
+}
+
+const std::optional<Json>& ComponentLayers::key_of(const Json& layer) const {
+  const auto [found, is_new] = keys_.try_emplace(layer_key(layer));
+  if (!is_new) return found->second;
+  const HostConfig& config = session_.host_config();
+  const auto root = RootDir::open(config.root);
+  auto key = root ? compiled_key(layer, *root, config.live) : Result<Json>(root.error());
+  if (key)
+    found->second = std::move(*key);
+  else
+    session_.ui().log(Ui::Level::debug, component_, "what is compiled is not kept for later: " + key.error().what);
+  return found->second;
+}
+
+bool ComponentLayers::is_compiled(const Json& layer) const {
+  if (layer.value("build", Json{}).is_null()) return false;
+  const CompiledCache cache(session_.cache());
+  if (cache.absent()) return false;
+  const auto& key = key_of(layer);
+  return key && cache.has(*key);
 }
 
 std::string ComponentLayers::build_file(const Json& layer, const std::string& ending) const {
