@@ -12,6 +12,7 @@
 #include "core/engine/records/failing_components.hpp"
 #include "core/engine/records/generations.hpp"
 #include "core/engine/records/unfinished_work.hpp"
+#include "core/engine/records/unproven_change.hpp"
 #include "core/engine/root_lock.hpp"
 #include "core/engine/session.hpp"
 #include "core/engine/stop.hpp"

@@ -20,6 +20,7 @@
 #include "core/action/store/store.hpp"
 #include "core/engine/model/lockfile.hpp"
 #include "core/engine/records/unfinished_work.hpp"
+#include "core/engine/records/unproven_change.hpp"
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 
@@ -59,9 +60,11 @@ Status check_nothing_is_open(core::Session& session) {
 Result<std::vector<int>> old_generations(core::StateDir& state) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(numbers, state.generations());
+  SLIPWAY_TRY(unproven, state.unproven());
   std::vector<int> old;
   for (std::size_t i = 0; i + kGenerationsKept < numbers.size(); ++i)
-    if (!current || numbers[i] != current->number) old.push_back(numbers[i]);
+    if ((!current || numbers[i] != current->number) && !(unproven.waits() && numbers[i] == unproven.before))
+      old.push_back(numbers[i]);
   return old;
 }
 
@@ -203,7 +206,8 @@ Result<Garbage> find_garbage(core::Session& session) {
     }
   stores.erase("");  // kinds without a store
   for (const std::string& store : stores) {
-    SLIPWAY_TRY(layers, core::unused_layers(session.root(), store));
+    SLIPWAY_TRY(kept, core::kept_sets(state, store));
+    SLIPWAY_TRY(layers, core::unused_layers(session.root(), store, kept));
     garbage.paths.insert(garbage.paths.end(), layers.begin(), layers.end());
   }
   SLIPWAY_TRY(originals, core::Originals(session.root()).unused(digests));
@@ -217,6 +221,7 @@ Status remove_garbage(core::Session& session, const Garbage& garbage) {
   core::StateDir& state = session.state();
   for (const int number : garbage.generations) SLIPWAY_CHECK(state.forget_generation(number));
   for (const std::string& path : garbage.paths) SLIPWAY_CHECK(session.root().remove_tree(path));
+  SLIPWAY_CHECK(core::drop_verified(session));
   for (const std::string& file : garbage.cache) {
     const std::string name = file.substr(file.rfind('/') + 1);
     if (::unlinkat(garbage.downloads.get(), name.c_str(), 0) != 0 && errno != ENOENT)

@@ -129,6 +129,19 @@ Status write_notice(const core::Session& session, const std::string& release, co
   return base::replace_file(top, notice_path(release), text);
 }
 
+Status notice_of_boot(const core::Session& session, const core::ApplyResult& result) {
+  const std::string release = session.host().kernel_release().value_or("");
+  if (!session.host().live() || release.empty()) return {};
+  std::string text;
+  for (const core::PlannedComponent& component : result.run.components) {
+    const core::Manifest* const manifest = session.plugins().manifest(component.name);
+    if (manifest == nullptr || !manifest->per_kernel || !component.error) continue;
+    text += "slipway: " + component.name + " is not complete on kernel " + release + ": " + component.error->what +
+            ".\n" + "`slipway status` tells more; `systemctl restart slipway-boot.service` tries it again.\n";
+  }
+  return write_notice(session, release, text);
+}
+
 void warn_in_journal(const core::Session& session, const std::string& text) {
   if (!core::has_systemd(session.host())) return;
   const std::string& root = session.host_config().root;

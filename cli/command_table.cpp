@@ -200,7 +200,11 @@ const std::vector<Command>& commands() {
                     "slipway apply --root ./root -f host.yaml --lock slipway.lock"},
        .options = on_host({"file", "only", "output", "locked", "update", "replace-edits", "boot", "without-slipway",
                            "wait", "wait-for-source", "yes", "dry-run"}),
-       .own_options = {{"lock", "FILE", "pin artifacts by this file; it is made or brought up to date"}},
+       .own_options = {{"lock", "FILE", "pin artifacts by this file; it is made or brought up to date"},
+                       {.name = "within",
+                        .value = "TIME",
+                        .help = "with --boot: the time for all packages that a boot lacks, from their source or "
+                                "compiled (5m); then the machine goes on without them"}},
        .most_arguments = 1},
       {.name = "verify",
        .usage = "verify [COMPONENT…] [--deep]",

@@ -75,6 +75,9 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
     repair.outcome = "slipway writes a new one; when all is removed, folders above /var/lib/slipway stay";
   } else if (name == "failing.json") {
     repair.outcome = "it is not replaced: `slipway verify` says what does not work";
+  } else if (name == "unproven.json") {
+    repair.outcome =
+        "it is not replaced: no boot returns to the generation before, and the layers that were kept for it go";
   } else if (name == "products.json") {
     repair.outcome =
         "it is not replaced; after a removal of all components, this stays: " + made_by_triggers(session, owned);

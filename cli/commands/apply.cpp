@@ -125,6 +125,9 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   Options options = given;
   core::watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
+  if (options.within && !options.boot)
+    return Error{
+        ErrorCode::usage, "--within has no effect on an apply without --boot", "command line", "leave it out", {}};
   std::optional<Json> saved;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));

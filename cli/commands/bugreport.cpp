@@ -232,7 +232,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   add_units(host, session->plugins(), found);
   const std::string state(core::kStateDir);
   // Not the journal and the originals: they contain the contents of files.
-  for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
+  for (const char* name : {"format", "origin.json", "products.json", "failing.json", "unproven.json"})
     add_file(host, state + "/" + name, std::string("state/") + name, found);
   add_folder(host, state + "/components", ".json", "state/components", found);
   add_folder(host, state + "/generations", ".json", "state/generations", found);

@@ -6,6 +6,7 @@
 #include <slipway/text/display.hpp>
 
 #include "app/build_container.hpp"
+#include "app/kernel_change.hpp"
 #include "app/recorded_apply.hpp"
 #include "app/waiting.hpp"
 #include "cli/command.hpp"
@@ -78,6 +79,9 @@ Result<int> change_host(core::Session& session, const Options& options, const co
                                         [&] { return open_attempt(options, ui); })
                   : app::recorded(session, request, spec.file, [&] { return core::apply_run(session, spec, apply); }));
   remember_answer(session, options);
+  if (options.boot)
+    if (const Status noticed = app::notice_of_boot(session, result); !noticed)
+      ui.log(core::Ui::Level::warning, "", "there is no notice for users who log in: " + noticed.error().what);
   return finish_apply(options, result, ui);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 
@@ -24,6 +25,8 @@
 namespace slipway::cli {
 namespace {
 
+/// Units of a boot wait for slipway-boot.service, whose own limit is 15 minutes.
+constexpr std::chrono::minutes kPackagesOfABoot{5};
 constexpr const char* kDefaultSpec = "/etc/slipway/host.yaml";
 constexpr const char* kDefaultLock = "/etc/slipway/slipway.lock";
 constexpr const char* kLockBesideSpec = "slipway.lock";
@@ -306,6 +309,7 @@ Result<std::unique_ptr<core::Session>> open_session(const Options& options, Term
   if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
   wanted.booting = options.boot;
+  if (options.boot && options.command == "apply") wanted.package_limit = options.within.value_or(kPackagesOfABoot);
   wanted.without_slipway = options.without_slipway;
   SLIPWAY_TRY(time, app::noted_time(options.session, options.image));
   wanted.time = std::move(time);

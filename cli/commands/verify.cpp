@@ -116,6 +116,7 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(findings, verify_settled(*session, loaded.spec, options, ui));
   SLIPWAY_CHECK(app::add_damage(*session, findings));
   const bool passed = !core::awaits_apply(findings) && all_pass(findings);
+  if (options.boot && !core::awaits_apply(findings)) SLIPWAY_CHECK(core::note_verified_boot(*session, findings));
   if (options.output == "text") {
     Page page = findings_text(findings);
     print_wrapped(page << verdict(findings, passed) << '\n');

@@ -26,6 +26,7 @@ struct StoredState {
   std::optional<core::HostSpec> spec;  ///< the generation's spec
   std::vector<int> generations;
   Json failing = Json::object();
+  core::UnprovenChange unproven;
   core::Unfinished unfinished;
   std::map<std::string, core::ServiceState> services;
 };
@@ -38,13 +39,13 @@ Result<StoredState> read_state(core::Session& session) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(failing, state.failing());
+  SLIPWAY_TRY(unproven, state.unproven());
   SLIPWAY_TRY(unfinished, core::read_unfinished(session));
   std::optional<core::HostSpec> spec;
   if (current)
     if (auto read = core::spec_of(*current, session.plugins())) spec = std::move(*read);
-  return StoredState{std::move(owned),           std::move(current), std::move(spec),
-                     std::move(generations),     std::move(failing), std::move(unfinished),
-                     core::ask_services(session)};
+  return StoredState{std::move(owned),   std::move(current),  std::move(spec),       std::move(generations),
+                     std::move(failing), std::move(unproven), std::move(unfinished), core::ask_services(session)};
 }
 
 Json damage_of(core::Session& session, const StoredState& stored) {
@@ -374,6 +375,10 @@ Result<Json> status_of(core::Session& session, const Options& options) {
       {"pending", stored.unfinished.pending},
       {"recovery", stored.unfinished.recovery}};
   if (expect.is_object()) status["expect"] = expect;
+  if (stored.unproven.waits())
+    status["unproven"] = {{"before", stored.unproven.before},
+                          {"failed", stored.unproven.failed},
+                          {"generation", stored.unproven.generation}};
   if (!problems.empty()) status["gpu_problems"] = problems;
   if (session.state().is_closed()) status["without_records"] = true;
   if (stored.current) {

@@ -100,6 +100,18 @@ std::string generation_text(const Json& status, std::time_t now) {
          (count > 1 ? "; `slipway generations` lists " + std::to_string(count) : "") + ".";
 }
 
+/// Tells that the active generation waits for a boot that verifies it; empty when it does not.
+std::string unproven_text(const Json& status) {
+  const Json change = app::member(status, "unproven");
+  if (!change.is_object()) return {};
+  const std::string number = std::to_string(change.value("generation", 0));
+  const std::string before = std::to_string(change.value("before", 0));
+  return std::string(change.value("failed", false) ? "A boot could not verify generation " + number + "; it"
+                                                   : "Generation " + number) +
+         " waits for a boot that verifies it. Until then the layers of generation " + before +
+         " stay, and `slipway rollback " + before + "` needs no download.";
+}
+
 Tone tone_of_state(const std::string& state) {
   if (state == "applied") return Tone::good;
   if (state == core::to_string(core::ComponentState::failed) ||
@@ -201,6 +213,7 @@ Page status_page(const Json& status, std::time_t now) {
     head.push_back({{Tone::heading, device_heading(status["devices"])},
                     plain(device_text(status["devices"], status["host"].value("kind", "") == "simulated"))});
   page.table(head) << generation_text(status, now) << '\n';
+  if (const std::string text = unproven_text(status); !text.empty()) page << Toned{Tone::attention, text} << '\n';
   if (!status["components"].empty()) page.table(rows_of(status["components"], now), 2);
   for (const Json& file : status["damaged"])
     page << Toned{Tone::bad, "Damaged: "} << file.value("path", "") << ": " << file.value("problem", "") << '\n';

@@ -3,6 +3,7 @@
 // records.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ struct SessionOptions {
   std::string cache;  ///< downloads, build results; empty: /var/cache/slipway, the user's cache folder, or for an image
                       ///< that is "/" a folder that is removed at the end
   std::string time;   ///< RFC 3339 in UTC, recorded with a generation; empty: no time is recorded
-  bool booting = false;                            ///< true when slipway-boot.service applies
+  bool booting = false;                   ///< true when slipway-boot.service applies
+  std::chrono::seconds package_limit{0};  ///< for all packages of a boot: reading, fetching, compiling; 0: none
   std::optional<KernelChange> kernel_change = {};  ///< for `slipway kernel`
   bool without_slipway = false;                    ///< --without-slipway was given, and advised commands repeat it
   bool own_environment = false;                    ///< ignores SLIPWAY_ variables that choose plugins or libraries

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/plugin_calls.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -146,7 +147,26 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
   return reply;
 }
 
+std::chrono::milliseconds PluginCalls::package_time(std::chrono::milliseconds limit) const {
+  const std::chrono::milliseconds all = machine_.options().package_limit;
+  if (all.count() == 0) return limit;
+  const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin_);
+  return std::clamp(all - passed, std::chrono::milliseconds(0), limit);
+}
+
+Error PluginCalls::out_of_package_time(const std::string& unfinished) const {
+  return {ErrorCode::unreachable,
+          "a boot has " + std::to_string(machine_.options().package_limit.count()) +
+              " s for all packages, and they were over while " + unfinished,
+          {},
+          "when the source answers again, run `systemctl restart slipway-boot.service`",
+          {}};
+}
+
 Result<Json> PluginCalls::artifact(const std::string& component, const std::string& op, const Json& request) {
+  const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
+  const std::string unfinished = op == "stage" ? "unpacking" : "waiting for the source of " + component;
+  if (in_apply && package_time(kFetchLimit).count() == 0) return out_of_package_time(unfinished);
   SLIPWAY_TRY(process, worker(artifact_worker(component, op, request), helper_path("slipway-artifact.so")));
   WorkerEvents shown = events(component, op);
   if (op == "catalogue" || op == "fetch") shown.cancel = &stop_flag();  // these do not change the root
@@ -158,8 +178,8 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
     shown.log("debug", "this kernel has no Landlock, which would keep the worker for archives from writing elsewhere");
   if (lacks("filter"))
     shown.log("debug", "this kernel does not support the system call filter of the worker for archives");
-  const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
-  auto reply = process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
+  auto reply = process->call(op, request, in_apply ? package_time(kFetchLimit) : kTransferLimit, shown);
+  if (!reply && in_apply && package_time(kFetchLimit).count() == 0) return out_of_package_time(unfinished);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
   Error silent = std::move(reply).error();  // it counts as missing now, and may answer later
   silent.code = ErrorCode::unreachable;

@@ -53,6 +53,11 @@ class PluginCalls {
   /// Runs one operation of the artifact worker.
   Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
 
+  /// Returns the limit, or what is left of the time that a boot has for all packages when that is less.
+  std::chrono::milliseconds package_time(std::chrono::milliseconds limit) const;
+  /// The error when that time is over, for a source that may answer later. @param unfinished  "reading oci://…"
+  Error out_of_package_time(const std::string& unfinished) const;
+
   /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
   bool passes_input_on = false;      ///< workers started from now on inherit this process's standard input
@@ -76,6 +81,7 @@ class PluginCalls {
   std::string cache_;
   std::optional<base::ScratchFolder> passing_cache_;  ///< the cache when it is removed at the end
   RunPage page_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

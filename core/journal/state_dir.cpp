@@ -28,6 +28,7 @@ constexpr std::string_view kFormatFile = "format";
 constexpr std::string_view kOrigin = "origin.json";
 constexpr std::string_view kProducts = "products.json";
 constexpr std::string_view kFailing = "failing.json";
+constexpr std::string_view kUnproven = "unproven.json";
 constexpr std::string_view kCurrent = "generations/current";
 constexpr std::string_view kJournal = "journal.sqlite";
 
@@ -270,6 +271,7 @@ Result<std::map<std::string, Error>> StateDir::damage() const {
   SLIPWAY_CHECK(look(kOrigin, origin()));
   SLIPWAY_CHECK(look(kProducts, products()));
   SLIPWAY_CHECK(look(kFailing, failing()));
+  SLIPWAY_CHECK(look(kUnproven, unproven()));
   for (const char* folder : {"components", "generations"}) {
     SLIPWAY_TRY(names, names_in(root_.root(), state_path(folder)));
     SLIPWAY_CHECK(check_size(root_.root(), state_path(folder), names));
@@ -398,6 +400,17 @@ Result<Json> StateDir::failing() const {
 
 Status StateDir::write_failing(const Json& failing) {
   return failing.empty() ? drop(kFailing) : write_json(std::string(kFailing), failing);
+}
+
+Result<UnprovenChange> StateDir::unproven() const {
+  if (closed_ || leaves_out(kUnproven)) return UnprovenChange{};
+  auto read = read_record(root_.root(), state_path(kUnproven), unproven_from_json);
+  if (!read) return read.error().code == ErrorCode::not_found ? UnprovenChange{} : std::move(read);
+  return has_store_names(*read) ? read : damaged(state_path(kUnproven), "not a change that waits for a boot");
+}
+
+Status StateDir::write_unproven(const UnprovenChange& change) {
+  return change.is_empty() ? drop(kUnproven) : write_json(std::string(kUnproven), to_json(change));
 }
 
 Status StateDir::forget(const std::string& component) { return drop(component_file(component)); }

@@ -9,6 +9,7 @@
 //   generations/N.json    see Generation, whose `time` is a clock's on a running machine; `current` holds the active N
 //   products.json        files that triggers made and that did not exist before, and stores that are to be dropped
 //   failing.json         components that failed in their last apply (core/engine/records/failing_components.hpp)
+//   unproven.json        a change of packages that no boot has verified yet (core/journal/unproven.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   damaged/NAME.N        files that `slipway repair` set aside (app/repair/repair.hpp)
 //   journal.sqlite        only while an apply runs or after one was interrupted (core/journal/journal.hpp)
@@ -23,6 +24,7 @@
 
 #include "core/host/root_fs.hpp"
 #include "core/journal/records.hpp"
+#include "core/journal/unproven.hpp"
 
 namespace slipway::core {
 
@@ -86,6 +88,10 @@ class StateDir {
   /// Components that failed in their last apply: {NAME: …}; empty when there are none.
   Result<Json> failing() const;
   Status write_failing(const Json& failing);
+
+  /// The change that waits for a boot to verify it; empty when there is none.
+  Result<UnprovenChange> unproven() const;
+  Status write_unproven(const UnprovenChange& change);
 
   Result<std::vector<int>> generations() const;
   Result<Generation> generation(int number) const;

@@ -23,6 +23,7 @@ struct HostSpec {
   std::string name;                   ///< metadata.name
   std::string hardware;               ///< "assume", "require", "detect"; empty: depends on whether the root is live
   bool keeps_failed_changes = false;  ///< `on_failed_verify: keep`
+  bool gates_boot = false;            ///< `boot_gate: true`
   ExpectedGpus expected = {};         ///< `expect`
   /// The section of each component: defaults filled in, relative paths made absolute, artifact sources in their long
   /// form; `sections` contains the parts of other components' sections that its manifest lets it read.

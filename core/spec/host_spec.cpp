@@ -151,6 +151,7 @@ Result<HostSpec> make_spec(const base::YamlNode& document, const std::string& fi
   spec.name = spec.document["metadata"]["name"];
   spec.hardware = spec.document["spec"].value("hardware", "");
   spec.keeps_failed_changes = spec.document["spec"].value("on_failed_verify", "") == "keep";
+  spec.gates_boot = spec.document["spec"].value("boot_gate", false);
   for (const auto& [key, position] : check.positions) {
     if (position.line == 0) continue;
     const bool in_spec = key.starts_with(kSpecPrefix);

@@ -60,12 +60,19 @@ const SchemaKey& host_spec_schema() {
     on_failed_verify.help =
         "What happens to a component that an apply changed and that does not work afterwards. rollback: it gets back "
         "its state in the active generation; keep: the change stays. Default: rollback.";
+    SchemaKey boot_gate = key_of(SchemaKey::Type::boolean, false);
+    boot_gate.help =
+        "true: a boot counts as good only when slipway has verified it. boot-complete.target then requires "
+        "slipway-verify.service, and boot loaders that count boots, such as systemd-boot, and rauc go back to the "
+        "system "
+        "before by themselves. Default: false.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);
     spec.keys = {{"hardware", hardware},
                  {"expect", expected_gpus_schema()},
                  {"on_failed_verify", on_failed_verify},
+                 {"boot_gate", boot_gate},
                  {"components", key_of(SchemaKey::Type::map, true)}};
     SchemaKey document = key_of(SchemaKey::Type::object, true);
     document.keys = {{"apiVersion", key_of(SchemaKey::Type::string, true)},

@@ -13,6 +13,11 @@ constexpr const char* kWaitsForTheApply =
     "# Before the first apply it waits for the end of slipway-apply.service, which may wait for a registry.\n"
     "TimeoutStartSec=infinity\n";
 
+/// systemd.special(7): units that a good boot needs are required by boot-complete.target, and come before it.
+constexpr const char* kBeforeTheBootIsComplete =
+    "# The spec says boot_gate: true: a boot counts as good only when this passes.\n"
+    "Before=boot-complete.target\n";
+
 std::string program_line(const std::string& program, const std::string& words) {
   return "ExecStart=" + base::unit_word(program) + " " + words + "\n";
 }
@@ -49,7 +54,8 @@ WantedBy=multi-user.target
 // An assertion instead of the boot unit's condition: a unit that a condition skips counts as started, and the target
 // would be reached without a verify. Without default dependencies nothing waits for the verify except units ordered
 // after it.
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first) {
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first,
+                             bool gates) {
   return R"([Unit]
 Description=slipway: verify what this boot has made
 DefaultDependencies=no
@@ -60,8 +66,8 @@ After=sysinit.target basic.target slipway-boot.service)" +
          R"(
 Conflicts=shutdown.target
 Before=shutdown.target
-Assert)" +
-         base::unit_while_installed(program).substr(std::string_view("Condition").size()) +
+)" + std::string(gates ? kBeforeTheBootIsComplete : "") +
+         "Assert" + base::unit_while_installed(program).substr(std::string_view("Condition").size()) +
          R"(
 [Service]
 Type=oneshot
@@ -84,7 +90,7 @@ PrivateTmp=yes
 )" +
          base::restriction_lines({"ProtectSystem", "ProtectProc", "ProtectClock", "ProtectKernelLogs",
                                   "ProtectKernelModules", "ProtectControlGroups", "RestrictNamespaces"}) +
-         "SystemCallFilter=@system-service\n";
+         "SystemCallFilter=@system-service\n" + (gates ? "\n[Install]\nRequiredBy=boot-complete.target\n" : "");
 }
 
 // Units that are missing on the machine start nothing, and nothing waits for them. The unit is not active afterwards,

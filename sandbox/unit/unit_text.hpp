@@ -34,7 +34,9 @@ std::string boot_unit_text(const std::string& program, const std::string& before
 /// Returns slipway-verify.service: a verify of the boot's result, once these units have started. It passes, or fails
 /// for this boot; no condition skips it.
 /// @param first  the one that comes with slipway itself, for a boot before the first apply
-std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first = false);
+/// @param gates  boot-complete.target requires it: a boot counts as good only when it passes
+std::string verify_unit_text(const std::string& program, const std::vector<std::string>& after, bool first = false,
+                             bool gates = false);
 
 /// Returns slipway-verify-late.service: a verify of everything, when a container engine or kubelet has started.
 /// @param engines  their units, at least one

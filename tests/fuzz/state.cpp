@@ -2,7 +2,7 @@
 // tests/fuzz/state.cpp - the state folder of a root that another user filled: records, generations, its format, a lock.
 //
 // Input: parts between NUL bytes: components/driver.json, generations/1.json, products.json, failing.json,
-// generations/current, format.
+// generations/current, format, unproven.json.
 #include <cstdint>
 
 #include "core/journal/state_dir.hpp"
@@ -15,7 +15,8 @@ using namespace slipway;
 using namespace slipway::core;
 
 constexpr const char* kFiles[] = {"components/driver.json", "generations/1.json",  "products.json",
-                                  "failing.json",           "generations/current", "format"};
+                                  "failing.json",           "generations/current", "format",
+                                  "unproven.json"};
 
 void check_records(const core::StateDir& state) {
   const auto all = state.ownerships();
@@ -60,5 +61,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_generations(state);
   fuzz::demand_presentable(state.products());
   fuzz::demand_presentable(state.failing());
+  fuzz::demand_presentable(state.unproven());
   return 0;
 }

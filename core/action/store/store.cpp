@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/action/store/store.hpp"
 
-#include <set>
-
 #include <fcntl.h>
 
 #include "base/digest/digest.hpp"
@@ -34,14 +32,17 @@ bool is_path_within(const std::string& path) {
   }
 }
 
-/// Returns the names in a store that `current` refers to.
-Result<std::set<std::string>> names_in_use(const RootFs& root, const std::string& store, const std::string& set) {
-  std::set<std::string> used{"current", set};
-  SLIPWAY_TRY(links, links_below(root.root(), store + "/" + set));
-  for (const auto& [path, target] : links) {
-    const std::string folder = target.substr(target.rfind('/') + 1);
-    used.insert(folder);
-    used.insert(folder + ".files");
+/// Returns the names in a store that `current`, or a former set that is kept, refers to.
+Result<std::set<std::string>> names_in_use(const RootFs& root, const std::string& name,
+                                           const std::vector<std::string>& sets) {
+  std::set<std::string> used{"current"};
+  for (const std::string& set : sets) {
+    SLIPWAY_TRY(folders, layers_of_set(root, name, set));
+    if (!folders.empty() || set == sets.front()) used.insert(set);
+    for (const std::string& folder : folders) {
+      used.insert(folder);
+      used.insert(folder + ".files");
+    }
   }
   return used;
 }
@@ -81,7 +82,25 @@ std::string set_folder(const std::map<std::string, std::string>& links) {
   return "set-" + base::digest_hex(base::digest_of(canonical(list)));
 }
 
-Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name) {
+Result<std::string> active_set(const RootFs& root, const std::string& name) {
+  return read_link_at(root.root(), store_folder(name) + "/current");
+}
+
+Result<std::set<std::string>> layers_of_set(const RootFs& root, const std::string& name, const std::string& set) {
+  std::set<std::string> folders;
+  const auto links = links_below(root.root(), store_folder(name) + "/" + set);
+  if (!links && links.error().code == ErrorCode::not_found) return folders;
+  if (!links) return links.error();
+  for (const auto& [path, target] : *links) folders.insert(target.substr(target.rfind('/') + 1));
+  return folders;
+}
+
+bool has_layer(const RootFs& root, const std::string& name, const Json& layer) {
+  return root.root().open_at(store_folder(name) + "/" + layer_folder(layer), O_PATH | O_NOFOLLOW).ok();
+}
+
+Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name,
+                                               const std::vector<std::string>& kept) {
   const std::string store = store_folder(name);
   std::vector<std::string> unused;
   if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) return unused;
@@ -91,15 +110,17 @@ Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::st
   SLIPWAY_TRY(current, read_link_at(root.root(), store + "/current"));
   if (current.empty()) return std::vector<std::string>{store};
 
-  SLIPWAY_TRY(used, names_in_use(root, store, current));
+  std::vector<std::string> sets{current};
+  sets.insert(sets.end(), kept.begin(), kept.end());
+  SLIPWAY_TRY(used, names_in_use(root, name, sets));
   SLIPWAY_TRY(names, folder_names(folder->get(), store));
   for (const std::string& entry : names)
     if (!used.contains(entry)) unused.push_back(store + "/" + entry);
   return unused;
 }
 
-Status drop_unused_layers(RootFs& root, const std::string& name) {
-  SLIPWAY_TRY(unused, unused_layers(root, name));
+Status drop_unused_layers(RootFs& root, const std::string& name, const std::vector<std::string>& kept) {
+  SLIPWAY_TRY(unused, unused_layers(root, name, kept));
   for (const std::string& path : unused) SLIPWAY_CHECK(root.remove_tree(path));
   return {};
 }

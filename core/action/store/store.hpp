@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,20 @@ std::string set_folder(const std::map<std::string, std::string>& links);
 
 /// Returns the paths that drop_unused_layers() would remove. Empty when the name is not a single path component (a
 /// record may have been tampered with) and when the store itself is a link.
-Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name);
+/// @param kept  former sets whose layers stay as well; those that no longer exist are ignored
+Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name,
+                                               const std::vector<std::string>& kept = {});
 
 /// Removes everything that the store's `current` does not refer to: former layers, former sets and remains of a crash.
 /// The engine calls it after success. Without `current`, removes the whole store.
-Status drop_unused_layers(RootFs& root, const std::string& name);
+Status drop_unused_layers(RootFs& root, const std::string& name, const std::vector<std::string>& kept = {});
+
+/// Returns the name of the active set, "set-HEX"; empty without one.
+Result<std::string> active_set(const RootFs& root, const std::string& name);
+/// Returns the folders of a set's layers in the store: "sha256-HEX". Empty when the set does not exist.
+Result<std::set<std::string>> layers_of_set(const RootFs& root, const std::string& name, const std::string& set);
+/// True when the layer's folder is in the store, and so complete.
+bool has_layer(const RootFs& root, const std::string& name, const Json& layer);
 
 /// Walks and hashes everything below; several files at a time. Errors: `io`, `denied`.
 Result<std::string> list_tree(const RootDir& folder);

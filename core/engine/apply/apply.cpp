@@ -11,6 +11,7 @@
 #include "core/engine/model/relations.hpp"
 #include "core/engine/records/generations.hpp"
 #include "core/engine/records/unfinished_work.hpp"
+#include "core/engine/records/unproven_change.hpp"
 #include "core/engine/root_lock.hpp"
 #include "core/engine/stop.hpp"
 #include "core/engine/unit/units.hpp"
@@ -91,6 +92,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   if (!apply.journal && !run.changes() && !is_new) {
     SLIPWAY_CHECK(session.state().leave());  // a crash may have kept the last removal from doing that
     if (session.state().exists()) SLIPWAY_CHECK(record_outputs(session, run));
+    SLIPWAY_CHECK(drop_verified(session));
     return keep_generation(apply);
   }
   for (PlannedComponent& component : run.components) {  // all downloads, before anything is changed
@@ -117,8 +119,11 @@ Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const Appl
   ApplyResult result;
   ApplyRun apply{session, options, result};
   if (const Status ran = run_apply(apply, spec); !ran) return advised(ran.error(), session.options());
-  if (!apply.recording.going_back.empty() && !result.error)
+  if (!apply.recording.going_back.empty() && !result.error) {
     if (const Status back = go_back(apply); !back) result.error = back.error();
+  } else if (const Status back = go_back_at_boot(apply); !back) {
+    result.error = back.error();
+  }
   for (PlannedComponent& component : result.run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());
   if (result.error) result.error = advised(std::move(*result.error), session.options());

@@ -42,6 +42,8 @@ void look_again(ApplyRun& apply, PlannedComponent& component);
 /// verifying.
 void look_at_failing(ApplyRun& apply);
 Status remember_failing(const ApplyRun& apply);
+/// Verifies the component, for up to ten seconds until it passes.
+void look_until_settled(ApplyRun& apply, PlannedComponent& component);
 /// True when its files are in place and only verify() failed. The generation becomes active all the same.
 bool has_only_findings(const PlannedComponent& component);
 
@@ -49,7 +51,14 @@ bool has_only_findings(const PlannedComponent& component);
 
 void find_components_to_restore(ApplyRun& apply);
 /// Returns the components to their state in the active generation, and reports it. The record of their failure stays.
-Status go_back(ApplyRun& apply);
+/// @param target  the number of that generation, when the returned components alone make the root equal to it; else 0
+Status go_back(ApplyRun& apply, int target = 0);
+
+// boot_proof.cpp: the boot after a change of packages.
+
+/// At a boot, returns components to the generation before the last change of their packages when they do not work with
+/// it. Each change is given up once: if it is applied again, it stays, and this is reported.
+Status go_back_at_boot(ApplyRun& apply);
 
 // closing.cpp: the work after the components.
 

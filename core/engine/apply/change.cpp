@@ -3,12 +3,14 @@
 
 #include <slipway/text.hpp>
 
+#include "core/action/store/store.hpp"
 #include "core/engine/apply/apply_run.hpp"
 #include "core/engine/apply/transaction.hpp"
 #include "core/engine/model/relations.hpp"
 #include "core/engine/packages/layers.hpp"
 #include "core/engine/packages/sources.hpp"
 #include "core/engine/records/generations.hpp"
+#include "core/engine/records/unproven_change.hpp"
 #include "core/engine/stop.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/graph/graph.hpp"
@@ -104,9 +106,12 @@ bool leaves_too_early(const PlannedRun& run, const PlannedComponent& component) 
 
 Status fetch_layers(Session& session, const PlannedComponent& component) {
   Json layers = Json::array();
-  for (const PlannedItem& item : component.items)
-    if (item.changes() && !item.removal)
-      for (const Json& layer : item.action.value("layers")) layers.push_back(layer);
+  for (const PlannedItem& item : component.items) {
+    if (!item.changes() || item.removal) continue;
+    const std::string store = item.kind->store(item.action);
+    for (const Json& layer : item.action.value("layers"))
+      if (store.empty() || !has_layer(session.root(), store, layer)) layers.push_back(layer);
+  }
   if (layers.empty()) return {};
   ComponentLayers fetcher(session, component.name, sources_of(session, component));
   SLIPWAY_CHECK(fetcher.fetch(layers));
@@ -145,6 +150,9 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
                           sources_of(apply.session, component));
   const auto applied = applied_entry(apply.session, apply.result.run, component.name);
   if (!applied) return fail(component, applied.error());
+  const int base = apply.recording.base ? apply.recording.base->number : 0;
+  if (const Status noted = note_former_sets(apply.session, component, base); !noted)
+    return fail(component, noted.error());
   const base::ExclusiveUse::Scope exclusive(apply.session.exclusive_use);
   auto outcome = transaction.run(*applied);
   if (!outcome) return fail(component, std::move(outcome).error());

@@ -7,6 +7,7 @@
 #include "core/engine/model/relations.hpp"
 #include "core/engine/records/generations.hpp"
 #include "core/engine/records/unfinished_work.hpp"
+#include "core/engine/records/unproven_change.hpp"
 
 namespace slipway::core {
 namespace {
@@ -24,11 +25,14 @@ Status end_journal(ApplyRun& apply) {
 }
 
 /// Removes layers that are no longer used: of former generations, of removed components, and of undone changes.
+/// The layers that an unverified change has replaced stay.
 Status drop_layers(ApplyRun& apply) {
   for (const PlannedComponent& component : apply.result.run.components)
     for (const PlannedItem& item : component.items)
-      if (const std::string store = item.kind->store(item.action); !store.empty())
-        SLIPWAY_CHECK(drop_unused_layers(apply.session.root(), store));
+      if (const std::string store = item.kind->store(item.action); !store.empty()) {
+        SLIPWAY_TRY(kept, kept_sets(apply.session.state(), store));
+        SLIPWAY_CHECK(drop_unused_layers(apply.session.root(), store, kept));
+      }
   return {};
 }
 
@@ -45,6 +49,7 @@ Status close(ApplyRun& apply, bool done) {
   // The steps that still have to be undone, and going back, may need every original and layer.
   if (!steps.empty()) return session.root().sync();
   if (apply.recording.going_back.empty()) {
+    SLIPWAY_CHECK(settle_unproven(session, number));
     SLIPWAY_CHECK(drop_layers(apply));
     SLIPWAY_CHECK(session.state().tidy());
   }

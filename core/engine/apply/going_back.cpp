@@ -13,12 +13,13 @@ bool did_not_work(const ApplyRun& apply, const std::string& name) {
 
 /// Applies the active generation again, for these components only.
 Result<ApplyResult> apply_former(Session& session, const Generation& former, const HostSpec& spec,
-                                 const std::vector<std::string>& names) {
+                                 const std::vector<std::string>& names, int target) {
   SLIPWAY_TRY(lock, Lock::from_json(former.lock, "generation " + std::to_string(former.number)));
   ApplyOptions options;
   options.plan.only = names;
   options.plan.lock = lock;
   options.plan.back_to = former;
+  options.target = target;
   ApplyResult result;
   ApplyRun apply{session, options, result};
   SLIPWAY_CHECK(run_apply(apply, spec));
@@ -30,12 +31,12 @@ Result<ApplyResult> apply_former(Session& session, const Generation& former, con
 
 /// The same with that generation's kernels and hardware, which may differ from those of the run that failed.
 Result<ApplyResult> apply_former_as_then(Session& session, const Generation& former,
-                                         const std::vector<std::string>& names, const HostSpec& now) {
+                                         const std::vector<std::string>& names, const HostSpec& now, int target) {
   SLIPWAY_TRY(spec, spec_of(former, session.plugins()));
   const std::vector<std::string> kernels = session.options().kernels;
   session.set_hardware(spec.hardware);
   SLIPWAY_CHECK(session.set_kernels(former.kernels));
-  auto back = apply_former(session, former, spec, names);
+  auto back = apply_former(session, former, spec, names, target);
   session.set_hardware(now.hardware);
   SLIPWAY_CHECK(session.set_kernels(kernels));
   return back;
@@ -60,14 +61,14 @@ void find_components_to_restore(ApplyRun& apply) {
       recording.going_back.push_back(component.name);
 }
 
-Status go_back(ApplyRun& apply) {
+Status go_back(ApplyRun& apply, int target) {
   Session& session = apply.session;
   ApplyResult& result = apply.result;
   const std::vector<std::string>& names = apply.recording.going_back;
   const std::optional<Generation>& former = apply.recording.base;
   if (!former) return {};
   const std::string place = "generation " + std::to_string(former->number);
-  const auto back = apply_former_as_then(session, *former, names, result.run.spec);
+  const auto back = apply_former_as_then(session, *former, names, result.run.spec, target);
   SLIPWAY_TRY(failing, session.state().failing());
   for (const std::string& name : names) {
     PlannedComponent& component = *result.run.find(name);

@@ -10,6 +10,7 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/packages/layers.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/records/unproven_change.hpp"
 
 namespace slipway::core {
 namespace {
@@ -35,7 +36,10 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
       left[path] = product;
       continue;
     }
-    if (!product.store.empty()) SLIPWAY_CHECK(drop_unused_layers(session.root(), product.store));
+    if (!product.store.empty()) {
+      SLIPWAY_TRY(kept, kept_sets(session.state(), product.store));
+      SLIPWAY_CHECK(drop_unused_layers(session.root(), product.store, kept));
+    }
     SLIPWAY_CHECK(session.root().restore(path, product.original));
   }
   return left.size() == products.size() ? Status{} : session.state().write_products(left);

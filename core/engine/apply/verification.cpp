@@ -107,6 +107,19 @@ void look_again(ApplyRun& apply, PlannedComponent& component) {
   verify(apply, component, "it does not work: ");
 }
 
+void look_until_settled(ApplyRun& apply, PlannedComponent& component) {
+  const ComponentState state = component.state;
+  const std::string reason = component.reason;
+  const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
+  for (;;) {
+    component.state = state;
+    component.reason = reason;
+    verify(apply, component, "it does not work: ");
+    if (component.state == state || std::chrono::steady_clock::now() > deadline || !check_not_stopped()) return;
+    std::this_thread::sleep_for(kSettleStep);
+  }
+}
+
 void look_at_failing(ApplyRun& apply) {
   if (!apply.options.verify_failing) return;
   for (PlannedComponent& component : apply.result.run.components)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/packages/layers.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -120,8 +121,12 @@ Status ComponentLayers::run_compiler(const Json& layer, const std::string& into)
   request.root = session_.host_config().root;
   request.into = into;
   request.log = build_file(layer, ".log");
+  request.limit = std::chrono::duration_cast<std::chrono::seconds>(session_.package_time(request.limit));
+  if (request.limit.count() == 0) return session_.out_of_package_time("compiling");
   session_.ui().step({component_, "stage"}, "compiling " + build.value("name", component_));
   const Status built = run_build_shown(request, session_.ui(), {component_, "stage"});
+  if (!built && built.error().code == ErrorCode::timed_out && session_.package_time(request.limit).count() == 0)
+    return session_.out_of_package_time("compiling");
   if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());
   return built;
 }

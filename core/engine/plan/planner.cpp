@@ -354,7 +354,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.order = graph.order;
   for (const auto& [name, ownership] : owned)
     if (run.spec.has(name)) (looked_at(name) ? run.recorded : run.handed_on)[name] = ownership.outputs;
-  bool boot = !(run.spec.components.empty() && run.spec.unusable.empty()) && wants_boot_unit(session, owned);
+  bool boot = !(run.spec.components.empty() && run.spec.unusable.empty()) &&
+              (run.spec.gates_boot || wants_boot_unit(session, owned));
   plan_removals(session, run, owned, looked_at,
                 [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
   std::vector<std::string> names;

@@ -116,10 +116,11 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
           {.name = kUnitName, .content = sandbox::boot_unit_text(program, before), .enabled = true, .started = false}))
       .because("modules, device nodes and the like need the running machine");
   plan.add(action::systemd_unit({.name = kVerifyUnit,
-                                 .content = sandbox::verify_unit_text(program, services),
-                                 .enabled = false,
+                                 .content = sandbox::verify_unit_text(program, services, false, spec.gates_boot),
+                                 .enabled = spec.gates_boot,
                                  .started = false}))
-      .because("it verifies each boot");
+      .because(spec.gates_boot ? "it verifies each boot, and a boot counts as good only when it passes"
+                               : "it verifies each boot");
   plan.add(action::systemd_unit(
                {.name = kReadyTarget, .content = sandbox::ready_target_text(), .enabled = true, .started = false}))
       .because("it is reached when a boot is verified: what needs the GPUs may wait for it");

@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.file = "generations/1.json", .stops_apply = false}, Case{.file = "generations/2.json"},
                       Case{.file = "generations/current"},
                       Case{.file = "products.json", .stops_removal_of_all = true, .leftovers = {"etc/ld.so.cache"}},
-                      Case{.file = "failing.json"},
+                      Case{.file = "failing.json"}, Case{.file = "unproven.json"},
                       Case{.file = "originals",
                            .stops_status = false,
                            .stops_apply = false,

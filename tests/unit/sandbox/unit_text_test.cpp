@@ -62,6 +62,15 @@ TEST(UnitText, OfThePackageIsThatOfABootBeforeTheFirstApply) {
   EXPECT_THAT(verify_unit_text("/usr/bin/slipway", {}), Not(HasSubstr("slipway-apply.service")));
 }
 
+// systemd.special(7): a unit that a good boot needs is required by boot-complete.target, and comes before it.
+TEST(UnitText, OfTheVerifyIsRequiredByTheBootOnlyWhereTheSpecAsksForThat) {
+  const std::string gates = verify_unit_text("/usr/bin/slipway", {}, false, true);
+  EXPECT_THAT(gates, HasSubstr("\nBefore=boot-complete.target\n"));
+  EXPECT_TRUE(gates.ends_with("\n[Install]\nRequiredBy=boot-complete.target\n"));
+  EXPECT_THAT(verify_unit_text("/usr/bin/slipway", {}),
+              AllOf(Not(HasSubstr("boot-complete")), Not(HasSubstr("[Install]"))));
+}
+
 TEST(UnitText, ComesBeforeTheUnitsThatWaitForTheService) {
   ServiceUnit unit{"acme", "does it", "/usr/bin/slipway", false, Json::object(), Json::object()};
   EXPECT_THAT(service_unit_text(unit), Not(HasSubstr("Before=")));

@@ -128,6 +128,19 @@ TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
   EXPECT_EQ(check(update).standing, Standing::satisfied);
 }
 
+TEST_F(UnpackAction, LayersOfAKeptSetStayUntilItIsNoLongerKept) {
+  apply(desired());
+  const auto former = active_set(fs, "driver");
+  ASSERT_TRUE(former);
+  apply(action::unpack({.name = "driver", .layers = {plain(newer)}}));
+  ASSERT_TRUE(drop_unused_layers(fs, "driver", {*former, "set-that-is-gone"}).ok());
+  for (const Json& layer : desired().value("layers")) EXPECT_TRUE(has_layer(fs, "driver", layer));
+  EXPECT_EQ(check(desired()).summary, "switch " + kStore + "/current to layers that already exist");
+  ASSERT_TRUE(drop_unused_layers(fs, "driver").ok());
+  EXPECT_FALSE(has_layer(fs, "driver", desired().value("layers")[0]));
+  EXPECT_TRUE(layers_of_set(fs, "driver", *former)->empty());
+}
+
 TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
   apply(desired());
   ASSERT_TRUE(fs.remove(kStore + "/current").ok());

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/journal/unproven.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -35,6 +37,29 @@ TEST(Records, OfProductsAreWrittenAsTheyWereRead) {
   EXPECT_EQ(canonical(to_json(products)), text);
   EXPECT_EQ(products.at("/etc/ld.so.cache").trigger, "ldconfig");
   EXPECT_EQ(products.at("/usr/lib/slipway/store/a").store, "a");
+}
+
+TEST(Records, OfAnUnprovenChangeAreWrittenAsTheyWereRead) {
+  const std::string text =
+      R"({"attempts":1,"before":2,"boot_id":"b","failed":false,"generation":3,"returned":["driver/set-cd"],)"
+      R"("stores":{"driver":{"component":"driver","former":["set-ab"],"set":"set-cd"}},"verified":false})";
+  const UnprovenChange change = unproven_from_json(Json::parse(text));
+  EXPECT_EQ(canonical(to_json(change)), text);
+  EXPECT_TRUE(change.waits());
+  EXPECT_TRUE(has_store_names(change));
+  EXPECT_TRUE(unproven_from_json(Json::object()).is_empty());
+}
+
+// The record is in a root that may be another user's image, and its names become paths.
+TEST(Records, OfAnUnprovenChangeNameNoFolderOutsideTheStore) {
+  const UnprovenChange good{.stores = {{"driver", {"driver", "set-cd", {"set-ab"}}}}};
+  EXPECT_TRUE(has_store_names(good));
+  for (const std::string name : {"..", "a/b", "", "set-/../x", "set-a/b"}) {
+    EXPECT_FALSE(has_store_names({.stores = {{"driver", {"driver", "set-cd", {name}}}}})) << name;
+    EXPECT_FALSE(has_store_names({.stores = {{"driver", {"driver", name, {"set-ab"}}}}})) << name;
+    EXPECT_FALSE(has_store_names({.stores = {{name + "/", {"driver", "set-cd", {"set-ab"}}}}})) << name;
+  }
+  EXPECT_FALSE(has_store_names({.stores = {{"driver", {"driver", "set-cd", {}}}}}));
 }
 
 }  // namespace
