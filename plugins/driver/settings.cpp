@@ -18,14 +18,14 @@ Error invalid(std::string what, std::string_view key, std::string next) {
   return {ErrorCode::invalid, std::move(what), fmt::format("{}.{}", kSection, key), std::move(next), {}};
 }
 
-Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts) {
+Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts, const nvidia::GpuTable& table) {
   std::vector<nvidia::Gpu> gpus;
   for (const auto& text : texts) {
-    auto gpu = nvidia::gpu_from_text(text);
+    auto gpu = table.find(text);
     if (!gpu) {
-      return invalid(fmt::format("'{}' is not a GPU that slipway knows", text), "gpus",
-                     suggestion(text, nvidia::known_gpu_names(),
-                                "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"));
+      return invalid(
+          fmt::format("'{}' is not a GPU that slipway knows", text), "gpus",
+          suggestion(text, table.names(), "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"));
     }
     gpus.push_back(std::move(*gpu));
   }
@@ -124,7 +124,7 @@ Result<TrustedKeys> named_keys(const Settings& settings) {
   return keys;
 }
 
-Result<Settings> read_settings(const Spec& spec) {
+Result<Settings> read_settings(const Spec& spec, const nvidia::GpuTable& table) {
   Settings settings;
   const auto version = VersionConstraint::parse(spec.text("version"));
   if (!version)
@@ -132,7 +132,7 @@ Result<Settings> read_settings(const Spec& spec) {
                    "write a version (535.261.03), a branch (535), latest, or a range (\">=535.200 <550\")");
   settings.version = *version;
   settings.modules = nvidia::parse_flavour(spec.text("modules"));
-  SLIPWAY_TRY(gpus, read_gpus(spec.texts("gpus")));
+  SLIPWAY_TRY(gpus, read_gpus(spec.texts("gpus"), table));
   settings.gpus = std::move(gpus);
   settings.precompiled = precompiled_from(spec.text("precompiled"));
   SLIPWAY_CHECK(read_signing(spec, settings));

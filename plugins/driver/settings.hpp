@@ -14,6 +14,7 @@
 #include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/module/trusted_keys.hpp"
+#include "nvidia/gpu_table.hpp"
 
 namespace slipway::driver {
 
@@ -42,6 +43,7 @@ Result<TrustedKeys> named_keys(const Settings& settings);
 
 /// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that cannot be
 /// written in modprobe.d.
-Result<Settings> read_settings(const Spec& spec);
+/// @param table  knows the GPUs that the spec names
+Result<Settings> read_settings(const Spec& spec, const nvidia::GpuTable& table = nvidia::GpuTable::built_in());
 
 }  // namespace slipway::driver

@@ -10,30 +10,30 @@ namespace {
 
 std::string title(const Gpu& gpu) {
   std::string text = gpu.name;
-  if (gpu.name != to_string(gpu.architecture)) text += fmt::format(" ({})", to_string(gpu.architecture));
+  if (gpu.name != gpu.architecture_name) text += fmt::format(" ({})", gpu.architecture_name);
   if (!gpu.address.empty()) text += " at " + gpu.address;
   return text;
 }
 
 // Says why this branch does not support the GPU; empty when it does, as far as the table knows.
 std::string unusable_reason(const Gpu& gpu, unsigned branch) {
-  const auto support = support_of(gpu.architecture);
+  const ArchitectureSupport& support = gpu.support;
   if (support.last_branch != 0 && branch > support.last_branch)
     return fmt::format("{}: driver branch {} is the last that supports it", title(gpu), support.last_branch);
   if (support.first_branch != 0 && branch < support.first_branch)
     return fmt::format("{}: supported from driver branch {} on", title(gpu), support.first_branch);
-  if (gpu.requires_open && branch < support.first_open_branch)
+  if (support.requires_open && branch < support.first_open_branch)
     return fmt::format("{}: requires open modules, and those of branch {} do not support it", title(gpu), branch);
   return {};
 }
 
 bool open_supports(const Gpu& gpu, unsigned branch) {
-  const auto support = support_of(gpu.architecture);
+  const ArchitectureSupport& support = gpu.support;
   return support.first_open_branch != 0 && branch >= support.first_open_branch;
 }
 
 FlavourChoice choose_among(const std::vector<const Gpu*>& gpus, unsigned branch, FlavourChoice choice) {
-  const auto needs_open = std::ranges::find_if(gpus, [](const Gpu* gpu) { return gpu->requires_open; });
+  const auto needs_open = std::ranges::find_if(gpus, [](const Gpu* gpu) { return gpu->support.requires_open; });
   const auto not_open = std::ranges::find_if(gpus, [&](const Gpu* gpu) { return !open_supports(*gpu, branch); });
   if (needs_open != gpus.end()) {
     choice.allowed = {Flavour::open};
@@ -66,7 +66,7 @@ FlavourChoice choose_flavour(const std::vector<Gpu>& gpus, unsigned branch) {
   std::vector<const Gpu*> usable;
   bool any_unknown = false;
   for (const Gpu& gpu : gpus) {
-    if (gpu.architecture == Architecture::unknown) {
+    if (!gpu.support.known) {
       any_unknown = true;
       choice.warnings.push_back(fmt::format("{}: not in slipway's table of GPUs, so it is not considered", title(gpu)));
     } else if (auto reason = unusable_reason(gpu, branch); !reason.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/gpu.hpp - NVIDIA's PCI functions: the GPUs and NVSwitches among them, their architecture and product.
 //
-// Ids are from the PCI ID database (pci.ids) and the table of the open kernel modules' README.
+// The ids are data: gpus.yaml, and files that renew it (gpu_table.hpp). The functions here know the former alone.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Architecture {
   hopper,
   blackwell,
   rubin,
-  newer,    ///< a device id above all ids in the table
+  newer,    ///< a device id above all ids in the table, or an architecture that only a site's table names
   unknown,  ///< a device id in a gap of the table
 };
 
@@ -49,6 +49,9 @@ struct ArchitectureSupport {
   unsigned last_branch = 0;        ///< the last that still supports it; 0: no end so far
   unsigned first_open_branch = 0;  ///< the first branch whose open modules support it; 0: none
   bool requires_open = false;      ///< the proprietary modules do not support it
+  bool known = true;               ///< false: the table does not name it
+
+  bool operator==(const ArchitectureSupport&) const = default;
 };
 ArchitectureSupport support_of(Architecture architecture);
 
@@ -65,8 +68,10 @@ struct Gpu {
   std::optional<std::uint16_t> device;  ///< PCI device id; empty when only the architecture is given
   std::string name;                     ///< product, else "GPU 10de:2342", else the architecture's name
   Architecture architecture = Architecture::unknown;
-  bool requires_open = false;  ///< of the product or its architecture (Grace Hopper, Blackwell)
-  std::string driver;          ///< bound kernel driver; empty: none
+  std::string architecture_name;  ///< "hopper"; of a site's table if that names another one
+  ArchitectureSupport support;    ///< of the product or its architecture
+  std::string compute;            ///< compute capability, "9.0"; empty: unknown
+  std::string driver;             ///< bound kernel driver; empty: none
 };
 
 /// Returns the name of the lock for changes of this GPU: "gpu-9cffd1a2-…" for NVML's "GPU-9cffd1a2-…".

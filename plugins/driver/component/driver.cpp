@@ -14,7 +14,8 @@ namespace slipway::driver {
 
 Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
-  const auto settings = read_settings(spec);  // plan() reports mistakes in the settings
+  const nvidia::GpuTable table = nvidia::GpuTable::of(host).value_or(nvidia::GpuTable::built_in());
+  const auto settings = read_settings(spec, table);  // plan() reports mistakes in the settings, and in that table
   HostFacts facts;
   if (settings) {
     SLIPWAY_TRY(keys, named_keys(*settings));
@@ -29,12 +30,15 @@ Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
 }
 
 Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
-  return make_plan(settings, host_facts_from(facts), inputs);
+  const HostFacts host_facts = host_facts_from(facts);
+  if (!host_facts.gpu_table_problem.is_null()) return error_from_json(host_facts.gpu_table_problem);
+  SLIPWAY_TRY(settings, read_settings(spec, nvidia::GpuTable::renewed_by(host_facts.gpu_table)));
+  return make_plan(settings, host_facts, inputs);
 }
 
 Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(table, nvidia::GpuTable::of(host));
+  SLIPWAY_TRY(settings, read_settings(spec, table));
   SLIPWAY_TRY(keys, named_keys(settings));
   return verify_driver(settings, read_host_facts(host, settings.kernels, settings.parameters, keys), host);
 }

@@ -7,15 +7,27 @@
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/gpu_table.hpp"
 
 namespace slipway::driver {
 namespace {
 
+nvidia::GpuTable read_gpu_table(const Host& host, HostFacts& facts) {
+  auto table = nvidia::GpuTable::of(host);
+  if (!table) {
+    facts.gpu_table_problem = to_json(table.error());
+    return nvidia::GpuTable::built_in();
+  }
+  facts.gpu_table = table->renewals();
+  return std::move(*table);
+}
+
 void read_hardware(const Host& host, HostFacts& facts) {
+  const nvidia::GpuTable table = read_gpu_table(host, facts);
   facts.kernel_view = host.has_kernel_view();
   if (!facts.kernel_view) return;
   for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}})) {
-    if (nvidia::is_gpu(device)) facts.gpus.push_back(nvidia::gpu_from_pci(device));
+    if (nvidia::is_gpu(device)) facts.gpus.push_back(table.of_pci(device));
     if (nvidia::nvswitch_of(device)) facts.nvswitches.push_back(device.address);
   }
   for (const auto& device : host.pci_devices({.vendor = nvidia::kMellanoxVendor, .base_class = {}})) {

@@ -40,6 +40,8 @@ struct HostFacts {
   // Hardware; empty without a kernel's view.
   bool kernel_view = false;
   std::vector<nvidia::Gpu> gpus;
+  Json gpu_table;                       ///< files that renew the table of GPUs: GpuTable::renewals(); null: none
+  Json gpu_table_problem;               ///< why they cannot be read: an error object, or null
   std::vector<std::string> nvswitches;  ///< PCI addresses
   bool nvlink5_switches = false;
   std::optional<FabricManager> fabric_manager;  ///< read only if there are NVSwitches

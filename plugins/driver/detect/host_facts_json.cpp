@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "driver/detect/host_facts.hpp"
+#include "nvidia/gpu_table.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -10,12 +11,12 @@ Json gpu_to_json(const nvidia::Gpu& gpu) {
   return {{"address", gpu.address},
           {"device", fmt::format("{:04x}", gpu.device.value_or(0))},
           {"name", gpu.name},
-          {"architecture", nvidia::to_string(gpu.architecture)},
+          {"architecture", gpu.architecture_name},
           {"driver", gpu.driver}};
 }
 
-nvidia::Gpu gpu_from_json(const Json& value) {
-  auto gpu = nvidia::gpu_from_text("10de:" + value.value("device", "0000")).value_or(nvidia::Gpu{});
+nvidia::Gpu gpu_from_json(const Json& value, const nvidia::GpuTable& table) {
+  auto gpu = table.find("10de:" + value.value("device", "0000")).value_or(nvidia::Gpu{});
   gpu.address = value.value("address", "");
   gpu.driver = value.value("driver", "");
   return gpu;
@@ -100,6 +101,8 @@ void read_kernels_from(const Facts& facts, HostFacts& to) {
 void set_hardware(const HostFacts& from, Facts& facts) {
   Json gpus = Json::array();
   for (const auto& gpu : from.gpus) gpus.push_back(gpu_to_json(gpu));
+  if (!from.gpu_table.is_null()) facts.set("gpu_table", from.gpu_table);
+  if (!from.gpu_table_problem.is_null()) facts.set("gpu_table_problem", from.gpu_table_problem);
   facts.set("kernel_view", from.kernel_view);
   facts.set("gpus", gpus);
   facts.set("gpu_minors", from.gpu_minors);
@@ -119,7 +122,10 @@ void set_hardware(const HostFacts& from, Facts& facts) {
 
 void read_hardware(const Facts& facts, HostFacts& to) {
   to.kernel_view = facts.flag("kernel_view");
-  for (const auto& gpu : facts.value("gpus")) to.gpus.push_back(gpu_from_json(gpu));
+  to.gpu_table = facts.value("gpu_table");
+  to.gpu_table_problem = facts.value("gpu_table_problem");
+  const nvidia::GpuTable table = nvidia::GpuTable::renewed_by(to.gpu_table);
+  for (const auto& gpu : facts.value("gpus")) to.gpus.push_back(gpu_from_json(gpu, table));
   for (const auto& minor : facts.value("gpu_minors")) to.gpu_minors.push_back(minor.get<unsigned>());
   to.nvswitches = facts.texts("nvswitches");
   to.nvlink5_switches = facts.flag("nvlink5_switches");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "nvidia/gpu.hpp"
+#include "nvidia/gpu_table.hpp"
 
 namespace slipway::nvidia {
 namespace {
@@ -13,8 +14,8 @@ constexpr const char* kFunctions = "/sys/bus/pci/devices";
 constexpr const char* kLoadedVersion = "/proc/driver/nvidia/version";
 
 /// A function without a driver may be a lost GPU, or one that the loaded driver does not support.
-bool is_supported(const PciDevice& device, unsigned branch, bool open) {
-  const ArchitectureSupport support = support_of(gpu_from_pci(device).architecture);
+bool is_supported(const GpuTable& table, const PciDevice& device, unsigned branch, bool open) {
+  const ArchitectureSupport support = table.of_pci(device).support;
   if (branch == 0) return true;
   if (support.last_branch != 0 && support.last_branch < branch) return false;
   const unsigned first = open ? support.first_open_branch : support.first_branch;
@@ -32,9 +33,10 @@ void GpuBus::look(const Host& host, const std::vector<AnsweringGpu>& answering, 
   gpus_.clear();
   const auto branch = static_cast<unsigned>(std::strtoul(driver_version.c_str(), nullptr, 10));
   const bool open = host.read(kLoadedVersion).value_or("").find("Open Kernel Module") != std::string::npos;
+  const GpuTable table = GpuTable::of(host).value_or(GpuTable::built_in());
   for (const PciDevice& device : gpus_of_the_driver(host)) {
     const bool bound = !device.driver.empty();
-    if (bound || is_supported(device, branch, open))
+    if (bound || is_supported(table, device, branch, open))
       gpus_.push_back({.address = device.address, .device = device.device, .bound = bound});
   }
   const auto is_there = [this](const AnsweringGpu& gpu) { return place_of(gpu.address).has_value(); };

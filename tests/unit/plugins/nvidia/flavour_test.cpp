@@ -75,7 +75,7 @@ TEST(Flavour, NeverAllowsProprietaryModulesForAGpuThatRequiresOpen) {
         EXPECT_TRUE(!choice.allowed.empty() || choice.warnings.size() == list.size()) << first << branch;
         if (std::ranges::count(choice.allowed, Flavour::proprietary) == 0) continue;
         for (const auto& gpu : list)
-          EXPECT_TRUE(!gpu.requires_open || branch < support_of(gpu.architecture).first_open_branch)
+          EXPECT_TRUE(!gpu.support.requires_open || branch < support_of(gpu.architecture).first_open_branch)
               << gpu.name << branch;
       }
 }

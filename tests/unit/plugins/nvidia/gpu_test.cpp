@@ -90,11 +90,11 @@ TEST(Gpu, FromPciHasItsProductNameOrElseItsId) {
 }
 
 TEST(Gpu, OfGraceHopperAndOfBlackwellRequiresTheOpenModules) {
-  EXPECT_TRUE(gpu_from_text("GH200")->requires_open);
-  EXPECT_TRUE(gpu_from_text("b200")->requires_open);
-  EXPECT_TRUE(gpu_from_text("blackwell")->requires_open);
-  EXPECT_FALSE(gpu_from_text("H100-SXM")->requires_open);
-  EXPECT_FALSE(gpu_from_text("hopper")->requires_open);
+  EXPECT_TRUE(gpu_from_text("GH200")->support.requires_open);
+  EXPECT_TRUE(gpu_from_text("b200")->support.requires_open);
+  EXPECT_TRUE(gpu_from_text("blackwell")->support.requires_open);
+  EXPECT_FALSE(gpu_from_text("H100-SXM")->support.requires_open);
+  EXPECT_FALSE(gpu_from_text("hopper")->support.requires_open);
 }
 
 TEST(Gpu, IsFoundByProductFamilyIdAndArchitecture) {

@@ -78,7 +78,7 @@ TEST(HostFacts, SurviveTheTripThroughFacts) {
   const HostFacts facts = read_host_facts(*host.live());
   const HostFacts back = host_facts_from(to_facts(facts));
   EXPECT_EQ(to_json(to_facts(back)), to_json(to_facts(facts)));
-  EXPECT_TRUE(back.gpus[0].requires_open);
+  EXPECT_TRUE(back.gpus[0].support.requires_open);
   EXPECT_EQ(back.installed->modules, std::vector<std::string>{"nvidia.ko"});
 }
 
