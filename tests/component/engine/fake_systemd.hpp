@@ -43,6 +43,8 @@ class FakeSystemd {
     else
       std::filesystem::remove(host_.path("run/hang"));
   }
+  /// Puts a program of this machine into the root, at the same path.
+  void add_program(const std::string& program) const { copy_with_libraries(program); }
   /// Returns the calls of systemctl about units, a line each: "start a.service".
   std::string told() const { return host_.text("run/told"); }
 
