@@ -11,9 +11,9 @@ add_executable(slipway_test_headers EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/t
 target_link_libraries(slipway_test_headers PRIVATE slipway_options slipway_test_options slipway::sdk GTest::gmock GTest::gtest_main)
 target_precompile_headers(slipway_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <slipway/json.hpp> <string> <vector>)
 
-# Ends a hanging test: no test takes that long. Sanitizers make all of them slower.
+# Ends a hanging test: no test takes that long. Sanitizers and emulators make all of them slower.
 set(SLIPWAY_TEST_LIMIT 300)
-if(SLIPWAY_SANITIZE)
+if(SLIPWAY_SANITIZE OR CMAKE_CROSSCOMPILING)
   set(SLIPWAY_TEST_LIMIT 1200)
 endif()
 

@@ -21,6 +21,10 @@
 namespace slipway::cli {
 namespace {
 
+/// A part of slipway is missing or cannot be started, as shells say it of a command: a package manager's hook tells
+/// this from a failure that its user has chosen (the driver's key new_kernel).
+constexpr int kNotStarted = 127;
+
 /// Starts the tool when the plugin may be loaded and its manifest says how.
 void try_tool(const std::optional<SafeNote>& plugin, const ToolWords& words) {
   if (!plugin) return;
@@ -68,7 +72,7 @@ int run(const std::vector<std::string>& words) {
     error = become(*engine, call);
   }
   std::fputs(to_text(error).c_str(), stderr);
-  return core::exit_code(error);
+  return kNotStarted;
 }
 
 }  // namespace

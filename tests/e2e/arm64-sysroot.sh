@@ -64,7 +64,7 @@ make_prefix() {
   ln -s usr/lib "$1/lib"
   cp -al "$ARM64/sysroot/usr/lib/aarch64-linux-gnu" "$1/usr/lib/"
   ln -s aarch64-linux-gnu/ld-linux-aarch64.so.1 "$1/usr/lib/ld-linux-aarch64.so.1"
-  for tool in bin/{sh,dash,cat,env,kmod,ldd,ls} sbin/{depmod,ldconfig,modprobe}; do
+  for tool in bin/{sh,dash,cat,cp,env,grep,kmod,ldd,ls} sbin/{depmod,ldconfig,modprobe}; do
     cp -a "$ARM64/sysroot/usr/$tool" "$1/usr/$tool"
   done
 }

@@ -38,7 +38,8 @@ poweroff -f
 
 def libraries_of(folder, programs):
     """Returns the names of all libraries that these arm64 programs load."""
-    said = must([HERE / "arm64-run.sh", folder, "ldd", *programs])
+    dynamic = [path for path in programs if "(NEEDED)" in must(["readelf", "-d", path])]  # ldd fails for a static one
+    said = must([HERE / "arm64-run.sh", folder, "ldd", *dynamic])
     return {pathlib.Path(path).name for path in re.findall(r"(?:=> |^\s+)(/\S+)", said, re.MULTILINE)}
 
 

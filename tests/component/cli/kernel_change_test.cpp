@@ -3,10 +3,13 @@
 // managers' hooks run it.
 #include <csignal>
 #include <memory>
+#include <regex>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include <slipway/testing/temp_dir.hpp>
 
 #include "tests/component/cli/driver_root.hpp"
 #include "tests/component/engine/fake_systemd.hpp"
@@ -17,6 +20,7 @@ namespace {
 using slipway::testing::DriverRoot;
 using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
+using slipway::testing::TempDir;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -143,6 +147,25 @@ TEST_F(KernelChange, InstalledIsNoFailureOfTheHookUnlessThePolicyAsksForThat) {
   want("new_kernel: {without_modules: fail}");
   apply();
   EXPECT_EQ(installed(kBare, {"--within=60s"}).code, 1);
+}
+
+// Without this dpkg would fail in a chroot without /proc, where slipway does not find its other programs.
+TEST_F(KernelChange, InstalledIsNoFailureOfTheHookWhereAPartOfSlipwayCannotBeStarted) {
+  root.put("usr/bin/dpkg", "");
+  apply();
+  const TempDir& folder = root.folder();
+  folder.file("alone/slipway-engine", "");  // execve(2): ENOEXEC
+  std::filesystem::permissions(folder.at("alone/slipway-engine"), std::filesystem::perms(0755));
+  const std::string program = folder.at("alone/slipway").string();
+  std::filesystem::copy_file(SLIPWAY_PROGRAM, program);
+  root.program = "/bin/sh";
+  for (const std::string event : {"postinst.d", "header_postinst.d", "postrm.d"}) {
+    const std::string hook = root.text("etc/kernel/" + event + "/00-slipway");
+    folder.file("hook", std::regex_replace(hook, std::regex("/usr/bin/slipway"), program));
+    const Ran ran = root.bare({folder.at("hook").string(), kNewer});
+    EXPECT_EQ(ran.code, 0) << event;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("slipway-engine")) << event;
+  }
 }
 
 TEST_F(KernelChange, RemovedTakesItsModulesAndTheIndexesOfDepmodAway) {

@@ -381,14 +381,11 @@ TEST_F(TriggerTest, ProgramsOfThisMachineSeeTheRootAlone) {
   EXPECT_EQ(root.listing().find(".slipway"), std::string::npos);
 }
 
-/// Creates a root with modules whose linker preloads a library that writes a file.
-void preload_library(const TempRoot& root, const std::string& loaded) {
+/// Creates a root with modules whose linker preloads a library that writes the file /opt/loaded.
+void preload_library(const TempRoot& root) {
   root.make_folder("/lib/modules/6.1");
-  root.put("/opt/library.c", "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat(\"" +
-                                 loaded + "\", 0600); }\n");
-  const std::string make = "gcc -shared -fPIC -o " + root.at("/opt/library.so") + " " + root.at("/opt/library.c");
-  ASSERT_EQ(std::system(make.c_str()), 0);
   root.put("/opt/preload", "/opt/library.so\n");
+  std::filesystem::copy_file(SLIPWAY_TEST_PRELOADED, root.at("/opt/library.so"));
 }
 
 /// Runs this machine's depmod with all of the root visible, unchanged.
@@ -405,7 +402,7 @@ Result<sandbox::SandboxEnd> run_depmod_with_all_of(const TempRoot& root) {
 
 TEST_F(TriggerTest, DepmodOfThisMachineLoadsNoLibraryThatARootPreloads) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
-  preload_library(root, "/opt/loaded");
+  preload_library(root);
   const std::function<void()> kinds[] = {[this] { root.put("/etc/ld.so.preload", "/opt/library.so\n"); },
                                          [this] { root.link("/etc/ld.so.preload", "/opt/preload"); }};
   for (const auto& put : kinds) {
