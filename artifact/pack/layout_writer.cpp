@@ -40,7 +40,7 @@ Result<Json> open_index(const std::string& folder) {
     SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
     SLIPWAY_CHECK(check_layout_file(layout, folder));
   }
-  // Has its index from the start: the folder is a layout even when the copy is interrupted.
+  // Writes the index first: the folder is then a layout even when the copy is interrupted.
   if (!existing(folder + "/index.json")) {
     const Json index{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
     if (!is_layout) SLIPWAY_CHECK(base::put_file(folder + "/oci-layout", kLayoutText));

@@ -124,7 +124,7 @@ Error Authorizer::denied(const std::string& why) const {
               .where = "oci://" + reference_.authority() + "/" + reference_.name,
               .next = "log in (`docker login " + reference_.authority() + "` or `skopeo login " +
                       reference_.authority() + "`), or set `auth` to a config.json with this registry"};
-  if (!credentials_) error.details.emplace_back("login", "none is configured for " + reference_.authority());
+  if (!credentials_) error.details.emplace_back("login", "no login is configured for " + reference_.authority());
   return error;
 }
 

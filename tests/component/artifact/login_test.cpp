@@ -159,7 +159,7 @@ TEST_F(Login, SaysThatNoneIsConfigured) {
   ASSERT_FALSE(fetched);
   EXPECT_EQ(fetched.error().code, ErrorCode::denied);
   const std::string text = to_text(fetched.error());
-  EXPECT_NE(text.find("none is configured for " + registry->server().authority()), std::string::npos) << text;
+  EXPECT_NE(text.find("no login is configured for " + registry->server().authority()), std::string::npos) << text;
   EXPECT_NE(text.find("login"), std::string::npos) << text;
 }
 

@@ -104,7 +104,7 @@ TEST(OwnPluginsCheck, ReportsThatItTriedNothing) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/toolkit.so", "--sim", "h100x8"});
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tried"));
+  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tested"));
   EXPECT_THAT(ran.out, HasSubstr("--root DIR"));
   EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with it")));
 }
