@@ -52,10 +52,11 @@ constexpr std::array kWords{
           "these containers"},
     Words{"their device rules refuse it, although the container's configuration permits it: another program has "
           "rewritten the rules",
-          "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
-    Words{"the driver was replaced while they ran, and what is mounted into them is of the former version",
+          "restart these containers; `journalctl -u kubelet -u containerd -u docker` may show what changed the rules"},
+    Words{"the driver was replaced while they ran, and the libraries that are mounted into them are of the former "
+          "version",
           "restart these containers, which get the libraries of the driver that is loaded"},
-    Words{"they ask for it, and did not get it: the runtime class, or the engine, that made them does not know "
+    Words{"they request a GPU and did not get it: the runtime class, or the engine, that made them does not know "
           "GPUs",
           "add runtimeClassName: nvidia to their pods, or set deviceListStrategy: cdi-cri for the device plugin and "
           "enable CDI in the engine (`slipway apply` with the component runtime)"}};
@@ -114,7 +115,7 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
         fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "
                     "a kernel of its own, as gVisor's)",
                     running.elsewhere));
-  if (running.cut) skipped.push_back(fmt::format("there are more than {}", kMostContainers));
+  if (running.cut) skipped.push_back(fmt::format("there are more than {} containers", kMostContainers));
   if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
   if (!skipped.empty())
     findings.not_exercised(kContainers,

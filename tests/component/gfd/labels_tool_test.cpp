@@ -169,7 +169,7 @@ TEST(GfdLabelsTool, LeavesOutAGpuThatIsLostWithAWarning) {
   ASSERT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder.at("run/slipway/sim") + " gpu 1 lost").status, 0);
   const Ran lost = run(SLIPWAY_PROGRAM " gfd labels --output " + file + sim);
   EXPECT_EQ(lost.status, 0);
-  EXPECT_THAT(lost.errors, HasSubstr("left out, since it does not answer: nvml: GPU 1: the GPU fell off the bus"));
+  EXPECT_THAT(lost.errors, HasSubstr("left out a GPU that does not answer: nvml: GPU 1: the GPU fell off the bus"));
   EXPECT_THAT(content(file), HasSubstr("nvidia.com/gpu.count=3\n"));
 }
 

@@ -270,7 +270,7 @@ TEST_F(GfdVerify, ChecksNothingWhenTheServiceIsStartedByHandAndStopped) {
   }
   folder_.file(output_.substr(1), "nvidia.com/gpu.count=3\n");
   const std::string stale = verify();
-  EXPECT_THAT(stale, HasSubstr("fail  gfd.labels: " + output_ + " holds other labels than the GPUs have"));
+  EXPECT_THAT(stale, HasSubstr("fail  gfd.labels: " + output_ + " does not have the labels of the present GPUs"));
   EXPECT_THAT(stale, HasSubstr("start the service: `slipway service "));
 }
 

@@ -135,7 +135,7 @@ TEST_F(NriService, DoesNotWaitForAProcessInKubeletsPlace) {
   PluginEnd second = mute.accept();
   second.say("HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_TRUE(plugin.hear());
-  EXPECT_TRUE(logs("what answers does not speak gRPC")) << log();
+  EXPECT_TRUE(logs("the other side does not speak gRPC")) << log();
 }
 
 TEST_F(NriService, ReconnectsToARestartedEngine) {

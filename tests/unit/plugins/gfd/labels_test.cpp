@@ -195,7 +195,7 @@ TEST(GfdLabels, ReportSharedDevicesThatAreMissing) {
   const auto other = sharing("nvidia.com/other", 2).sharing.resources.front();
   config.sharing.resources.push_back(other);
   EXPECT_THAT(unmatched_sharing({full()}, config),
-              ::testing::ElementsAre("dp.yaml:3:7: there is no device 99 to share, and deviceplugin refuses this",
+              ::testing::ElementsAre("dp.yaml:3:7: there is no device 99 to share; deviceplugin refuses this config",
                                      "dp.yaml:3:7: no GPU here is a 'B200*'",
                                      ": there is no resource nvidia.com/other to share"));
   config.named_resources = {"nvidia.com/other"};

@@ -226,7 +226,7 @@ TEST(CdiGenerate, RefusesAHalfUpgradedDriverAndMissingNodesWithTheReason) {
          m.host.file("/sys/module/nvidia/version", "550.1.2");
        }},
       {"NVML is of " + kVersion, [](Machine& m) { m.host.file("/sys/module/nvidia/version", "550.1.2"); }},
-      {"no libcuda.so." + kVersion, [](Machine& m) { m.host.without(kLib); }},
+      {"libcuda.so." + kVersion + " is missing", [](Machine& m) { m.host.without(kLib); }},
       {"/dev/nvidia0 of GPU 0 (0000:18:00.0) is missing", [](Machine& m) { m.host.without("/dev/nvidia0"); }},
       {"/dev/nvidia-uvm of the driver", [](Machine& m) { m.host.without("/dev/nvidia-uvm"); }},
       {"/dev/nvidia-modeset", [](Machine& m) { m.host.module_loaded_now("nvidia_modeset"); }},
