@@ -90,7 +90,7 @@ class Running {
   }
 
  private:
-  /// Ending it ends process 1 of the namespace, and with it all others.
+  /// Ending the child ends process 1 of the namespace, and with that process all others in it.
   bool has_to_stop() {
     if (request_.cancel != nullptr && request_.cancel->load())
       stop_ = ErrorCode::cancelled;

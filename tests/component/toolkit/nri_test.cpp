@@ -222,7 +222,7 @@ class NriPlan : public NriService {
 };
 
 TEST_F(NriPlan, InAnImageIsTheServiceAndNoFileOfTheEngine) {
-  EXPECT_THAT(slipway("plan -f " + folder_.at("host.yaml")).output, HasSubstr("is not asked in an image"));
+  EXPECT_THAT(slipway("plan -f " + folder_.at("host.yaml")).output, HasSubstr("cannot be asked in an image"));
   const Ran applied = apply();
   ASSERT_EQ(applied.status, 0) << applied.output << applied.errors;
   EXPECT_TRUE(unit());

@@ -345,7 +345,7 @@ TEST_F(JitShim, MakesEachKindByItsMode) {
   }
 }
 
-TEST_F(JitShim, LeavesOtherVendorsToTheirFiles) {
+TEST_F(JitShim, ReadsKindsOfOtherVendorsFromFiles) {
   folder_.file("cdi/other.yaml",
                "cdiVersion: 0.5.0\nkind: example.com/nic\ndevices: [{name: a, containerEdits: {env: [NIC=a]}}]\n");
   ask("example.com/nic=a");

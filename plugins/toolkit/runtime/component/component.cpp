@@ -80,8 +80,10 @@ Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& 
 }
 
 std::string hook_sentence(const std::string& path) {
-  return path + " has podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, beside the " +
-         "devices that it gets by CDI";
+  return path +
+         " makes podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, in addition to "
+         "the " +
+         "CDI devices";
 }
 
 void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
@@ -133,7 +135,7 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
       continue;
     }
     if (seen->is_null()) continue;
-    // Settings about containerd may refer to a distribution that is also found by itself.
+    // Settings about containerd may name a file of a distribution, which is also detected on its own.
     const std::string kind = seen->value("kind", engine.name);
     if (!found.facts.contains(kind)) found.facts[kind] = *std::move(seen);
   }

@@ -69,7 +69,7 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
     if (usual.name != kind || usual.config == config || !host.exists(usual.config)) continue;
     findings.add({Finding::Status::warning, "runtime.other-config",
                   title + " is started with " + config + "; " + usual.config + " exists but is not read",
-                  "change " + config + "; what others write to " + usual.config + " has no effect"});
+                  "change " + config + ": changes of " + usual.config + " have no effect"});
   }
 }
 

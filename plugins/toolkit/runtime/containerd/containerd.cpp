@@ -227,9 +227,9 @@ Status edit_template(ContainerdSurvey& survey) {
   const std::string text = survey.host.read(path).value_or("");
   if (!text.empty() && !text.starts_with(kOwnHead))
     return Error{ErrorCode::unsupported,
-                 path + " is a template of your own, which is not TOML that keys could be added to",
+                 path + " is a template of your own: slipway cannot add keys to it, because it is not TOML",
                  path,
-                 "give it the line {{ template \"base\" . }} and the handlers by hand, or update " +
+                 "add the line {{ template \"base\" . }} and the handlers to it by hand, or update " +
                      survey.known.title + " to one whose containerd (2.1) reads " + survey.known.folder +
                      "/config-v3.toml.d",
                  {}};
@@ -257,7 +257,8 @@ Status look_at_ranchers(ContainerdSurvey& survey) {
     survey.edit = {.kind = "file", .path = own};
     survey.checkable = reads_folder && made;
     if (!made)
-      survey.notes.push_back(survey.known.title + " has not run here yet; its version is taken to read " + folder);
+      survey.notes.push_back(survey.known.title + " has not run here yet; slipway assumes that its version reads " +
+                             folder);
     return {};
   }
   return edit_template(survey);

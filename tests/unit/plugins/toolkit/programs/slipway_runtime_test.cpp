@@ -413,7 +413,7 @@ TEST(BundleEdit, RefusesASpecOfAnEarlierBoot) {
   const nvidia::cdi::DeviceNode node{.path = "/dev/nvidia-uvm", .host_path = {}, .type = {}, .major = 508, .minor = 0};
   const auto complete = complete_node(node, node_195_1);
   ASSERT_FALSE(complete);
-  EXPECT_THAT(complete.error().what, HasSubstr("/dev/nvidia-uvm is 195:1, and the CDI spec says 508:0"));
+  EXPECT_THAT(complete.error().what, HasSubstr("/dev/nvidia-uvm is 195:1, but the CDI spec says 508:0"));
 }
 
 // --- documents and logs

@@ -157,7 +157,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
   host.without("/run/systemd");
   EXPECT_EQ(planned(host), "custom containerd takes its configuration\nmerge " + kConfig +
                                "\nnote: containerd is not restarted (this machine does not run systemd): the change "
-                               "takes effect at its next start, which is left to you\n");
+                               "takes effect at its next start; restart it yourself\n");
 }
 
 // Earlier the distribution's unit was restarted instead, or no unit.

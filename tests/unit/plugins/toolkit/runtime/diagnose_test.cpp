@@ -130,7 +130,7 @@ TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   host_.file("/usr/share/containers/oci/hooks.d/other.json", R"({"version": "1.0.0", "hook": {"path": "/usr/bin/x"}})");
   EXPECT_EQ(found(host_), "") << "nobody would run it";
   install(host_, "podman", "podman", "4.3.1");
-  EXPECT_THAT(found(host_), HasSubstr("runtime.legacy-hook: " + path + " has podman and CRI-O run NVIDIA's hook"));
+  EXPECT_THAT(found(host_), HasSubstr("runtime.legacy-hook: " + path + " makes podman and CRI-O run NVIDIA's hook"));
   EXPECT_THAT(plan_of(host_, runtime_spec())->notes(), ::testing::Contains(HasSubstr(path)));
 }
 

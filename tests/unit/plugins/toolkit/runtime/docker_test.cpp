@@ -96,8 +96,7 @@ TEST_F(RuntimeDockerFile, KeepsARuntimeOfAnotherKind) {
 }
 
 TEST_F(RuntimeDockerFile, GetsNoRuntimeWithANameThatDockerKeepsForItself) {
-  EXPECT_THAT(planned({{"engines", {"docker"}}, {"names", {"runc"}}}),
-              HasSubstr("keeps the runtime name runc for itself"));
+  EXPECT_THAT(planned({{"engines", {"docker"}}, {"names", {"runc"}}}), HasSubstr("reserves the runtime name runc"));
 }
 
 TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
