@@ -296,7 +296,7 @@ class PluginCheck {
     SLIPWAY_CHECK(verified(fresh));
     SLIPWAY_TRY(removed, fresh.remove());
     removal_steps_ = removed.steps;
-    gone("remove", fresh, removed, before_);
+    check_removed("remove", fresh, removed, before_);
     return true;
   }
 
@@ -405,11 +405,11 @@ class PluginCheck {
       return {};
     }
     SLIPWAY_TRY(removed, host.remove());
-    gone("foreign-files", host, removed, before);
+    check_removed("foreign-files", host, removed, before);
     return {};
   }
 
-  void gone(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
+  void check_removed(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
     const std::string left = difference(before, host.picture());
     if (removed.exit_code != core::kExitDone || !left.empty())
       fail(name, "removal does not restore the former files; " + left + output_of(removed),
@@ -447,7 +447,7 @@ class PluginCheck {
       return {};
     }
     SLIPWAY_TRY(removed, host.remove());
-    gone(short_name, host, removed, before);
+    check_removed(short_name, host, removed, before);
     return {};
   }
 

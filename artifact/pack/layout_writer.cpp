@@ -24,14 +24,14 @@ bool existing(const std::string& path) {
   return std::filesystem::exists(path, code);
 }
 
-bool holds_something(const std::string& folder) {
+bool has_entries(const std::string& folder) {
   std::error_code code;
   return existing(folder) && !std::filesystem::is_empty(folder, code) && !code;
 }
 
 Result<Json> open_index(const std::string& folder) {
   const bool is_layout = existing(folder + "/oci-layout");
-  if (!is_layout && !existing(folder + "/index.json") && holds_something(folder))
+  if (!is_layout && !existing(folder + "/index.json") && has_entries(folder))
     return Error{.code = ErrorCode::conflict,
                  .what = folder + " is not an OCI layout, and it is not empty",
                  .where = folder,

@@ -151,7 +151,7 @@ TEST_F(GrantedFolder, ThatOthersUseIsNotLost) {
   EXPECT_EQ(finds(busy, [](GrantedAccess& service) { return service.lost().empty(); }), 0);
 }
 
-// Otherwise it would start again every few seconds.
+// Otherwise the service would restart every few seconds.
 TEST_F(GrantedFolder, ThatWasMissingAtTheStartIsIgnored) {
   std::filesystem::remove_all(folder_);
   GrantedAccess none = granted();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fate of a change whose GPU is in use.
+// What the drain policy does with a change whose GPU is in use.
 #include "nvidia/drain/drain.hpp"
 
 #include <gmock/gmock.h>
