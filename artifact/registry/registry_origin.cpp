@@ -118,7 +118,7 @@ class RegistryOrigin final : public Origin {
 
   std::string drop_damaged(const Descriptor& blob) override {
     cache_.drop(blob.digest);
-    return "run the same command again: the damaged copy in the cache is removed, and will be downloaded afresh";
+    return "run the same command again: the damaged copy was removed from the cache, so the file is downloaded again";
   }
 
  private:

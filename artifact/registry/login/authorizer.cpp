@@ -66,7 +66,7 @@ Status Authorizer::renew(const HttpResponse& refused, const std::string& used) {
 Result<std::string> Authorizer::answer_to(const Challenge& challenge, const std::string& used) {
   SLIPWAY_CHECK(look_up());
   if (challenge.scheme == "bearer") return token_for(challenge);
-  if (!credentials_ || !credentials_->identity_token.empty()) return denied("it wants a user and password");
+  if (!credentials_ || !credentials_->identity_token.empty()) return denied("it requires a user and password");
   std::string header = basic_header(*credentials_);
   if (header == used)
     return denied("it refuses the password of " + credentials_->user + " from " + credentials_->found_in);

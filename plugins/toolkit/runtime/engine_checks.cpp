@@ -128,8 +128,8 @@ void EngineChecks::add_config_check(const std::string& tool, Plan& plan, const J
   plan.add(action::custom({.name = title_ + " takes its configuration",
                            .data = data,
                            .inverse = nullptr,
-                           .irreversible = "it only looks"}))
-      .because("asked before " + title_ + " is restarted");
+                           .irreversible = "it changes nothing"}))
+      .because("the engine checks its new configuration before " + title_ + " is restarted");
 }
 
 std::string EngineChecks::why_not_restarted() const {
@@ -157,8 +157,8 @@ void EngineChecks::add_answer_check(Plan& plan) const {
                                     {"unit", facts_.value("unit", "")},
                                     {"cri", facts_.value("cri_works", false)}},
                            .inverse = nullptr,
-                           .irreversible = "it only looks"}))
-      .because("asked once " + title_ + " was restarted");
+                           .irreversible = "it changes nothing"}))
+      .because("slipway checks this after " + title_ + " was restarted");
 }
 
 Result<bool> check_engine(const Action& action, const Host& host) {

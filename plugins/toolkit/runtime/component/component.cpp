@@ -251,8 +251,8 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   add_notes(settings, facts, plan);
   if (settings.untouched)
     plan.note(
-        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply "
-        "wrote into an engine's configuration is removed");
+        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; slipway removes what earlier "
+        "applies wrote into the engines' configurations");
   SLIPWAY_CHECK(plan_engines(settings, facts, inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
   add_outputs(settings, facts, plan);

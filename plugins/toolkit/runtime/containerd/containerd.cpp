@@ -147,8 +147,8 @@ void compare_with_kubelet(ContainerdSurvey& survey) {
   const std::string kubelet = survey.host.read(kKubelet).value_or("");
   if (kubelet.find("cgroupDriver: systemd") == std::string::npos) return;
   survey.notes.push_back(std::string(kKubelet) +
-                         " says cgroupDriver: systemd, and containerd's default handler has no " +
-                         "SystemdCgroup = true, which handlers inherit: set it there");
+                         " says cgroupDriver: systemd, but containerd's default handler has no " +
+                         "SystemdCgroup = true, which other handlers inherit: set it in the default handler");
 }
 
 /// Reads how devices are given according to the CRI plugin's table.
