@@ -114,7 +114,7 @@ void allow_no_core() {
 void take_streams(const Room& room) {
   if (::dup2(room.input, STDIN_FILENO) < 0 || ::dup2(room.output, STDOUT_FILENO) < 0 ||
       ::dup2(room.output, STDERR_FILENO) < 0)
-    report_and_exit(room.report, SandboxReport::setup, errno, "give input and output");
+    report_and_exit(room.report, SandboxReport::setup, errno, "set up input and output");
 }
 
 /// @param users  null: without a user namespace

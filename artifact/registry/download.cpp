@@ -116,8 +116,8 @@ class Download {
     const std::string wanted = "bytes " + std::to_string(have_) + "-";
     if (head.header("content-range").starts_with(wanted)) return {};
     return Error{.code = ErrorCode::invalid,
-                 .what = client_.reference().authority() + " returned a wrong part of blob " + describe(blob_) +
-                         ", not the one that was requested (" + head.header("content-range") + ")",
+                 .what = client_.reference().authority() + " returned another part of blob " + describe(blob_) +
+                         " than the requested one (" + head.header("content-range") + ")",
                  .where = where(),
                  .next = "tell the operator of the registry, or of the proxy in front of it"};
   }

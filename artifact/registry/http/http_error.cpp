@@ -49,7 +49,7 @@ struct Reading {
 constexpr const char* kNoName = "its name does not resolve (DNS)";
 constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
 constexpr const char* kOutOfTime = "it is too slow: the time for the whole transfer is over";
-constexpr const char* kRefused = "the connection is refused, so nothing listens there";
+constexpr const char* kRefused = "the connection was refused: no process listens there";
 
 Reading read_code(int code, int os_error) {
   switch (code) {

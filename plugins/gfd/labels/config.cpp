@@ -54,9 +54,10 @@ Status check_paths(const Spec& spec, const Config& config) {
   if (given.is_object() && given.value("kind", Json()) != "ConfigMap")
     return {};  // the unit is created with the paths of this config
   const auto refuse = [](const char* key, const std::string& path, const char* own) -> Status {
-    return wrong(std::string(key) + " '" + path + "' comes from a config that is chosen only when the service runs",
-                 std::string("spec.components.gfd.") + own,
-                 std::string("write ") + own + ": " + path + " there, so that the service's unit may use it");
+    return wrong(
+        std::string(key) + " '" + path + "' comes from a config that is chosen only when the service runs",
+        std::string("spec.components.gfd.") + own,
+        std::string("write ") + own + ": " + path + " in the spec's gfd, so that the service's unit may use it");
   };
   if (!spec.has("output") && config.output != kFeatureFile) return refuse("outputFile", config.output, "output");
   if (!spec.has("machine_type_file") && config.machine_type_file != kMachineTypeFile)

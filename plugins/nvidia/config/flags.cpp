@@ -149,7 +149,7 @@ Status set_discovery(const Node& node, Settings&) {
 }
 
 Status set_mps_root(const Node& node, Settings& settings) {
-  constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. and control characters";
+  constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. or control characters";
   const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   SLIPWAY_TRY(path, node.string());
   if (!path.starts_with('/')) return node.wrong("'" + path + "' is not an absolute path", kNext);

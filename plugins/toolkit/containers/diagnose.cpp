@@ -28,7 +28,7 @@ constexpr std::array kWords{
           "replace "
           "it, then restart these containers"},
     Words{"no NVIDIA driver is loaded any more",
-          "run `slipway apply`, which loads it, then restart these containers: what they have open belongs to the "
+          "run `slipway apply`, which loads it, then restart these containers: their open device files belong to the "
           "former driver"},
     Words{"the host has no such device node any more",
           "run `slipway apply`, which makes the nodes, then restart these containers"},

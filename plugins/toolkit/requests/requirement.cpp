@@ -216,8 +216,8 @@ Result<std::string> check_requirement(const Requirement& requirement, const GpuF
   }
   if (alternatives.empty()) return std::string();
   if (unknown != nullptr)
-    return requirement.variable + " was not checked: whether " + shortened(unknown->text()) + " holds for " + gpu.name +
-           " is not known";
+    return requirement.variable + " was not checked: it is not known whether " + shortened(unknown->text()) +
+           " holds for " + gpu.name;
   return unmet_requirement(requirement, *failed, gpu, alternatives.size() - 1);
 }
 

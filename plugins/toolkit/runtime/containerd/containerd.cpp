@@ -230,7 +230,7 @@ Status edit_template(ContainerdSurvey& survey) {
                  path + " is a template of your own: slipway cannot add keys to it, because it is not TOML",
                  path,
                  "add the line {{ template \"base\" . }} and the handlers to it by hand, or update " +
-                     survey.known.title + " to one whose containerd (2.1) reads " + survey.known.folder +
+                     survey.known.title + " to a version whose containerd (2.1) reads " + survey.known.folder +
                      "/config-v3.toml.d",
                  {}};
   survey.edit = {.kind = "template", .path = path};

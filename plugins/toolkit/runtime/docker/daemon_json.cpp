@@ -35,7 +35,7 @@ Error reserved(const std::string& name) {
 Error set_by_flag(const std::string& what, const std::string& flag, const Json& flags, const std::string& next) {
   return Error{ErrorCode::unsupported,
                "dockerd is started with " + flag + ", which sets " + what +
-                   "; it does not start when its configuration file sets that as well",
+                   "; dockerd does not start when its configuration file sets the same",
                text_of(flags, "place"),
                next,
                {}};
