@@ -56,7 +56,8 @@ std::vector<int> capabilities_for(const std::string& op, const Json& request, co
   return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
 }
 
-/// Creates the places that may be written to, which must exist before. The operation reports problems with them.
+/// Creates the folders that may be written to: the kernel's rules need existing ones. The operation itself reports
+/// problems with them.
 void make_places(const std::vector<std::string>& places) {
   for (const std::string& place : places) static_cast<void>(make_directories(place));
 }

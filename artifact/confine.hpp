@@ -14,8 +14,8 @@ namespace slipway::artifact {
 /// programs, other processes, services of this machine, and writing anywhere except where the result goes (folders for
 /// it are created); the network, unless the source is a registry; and capabilities, except those over files for
 /// operations that unpack archives, and the one to open other users' files for operations that read them; an operation
-/// that contacts a registry keeps none, as long as its cache and output belong to this user. The first call decides;
-/// further calls do nothing.
+/// that contacts a registry keeps no capabilities, as long as its cache and output belong to this user. The first call
+/// decides; further calls do nothing.
 /// @param request  {"op": its name, "request": its request}
 /// @return         {"landlock": the kernel prevents writing elsewhere, "filter": it supports filters of system calls}
 /// Errors: system_error() when access cannot be dropped although the kernel could.

@@ -32,9 +32,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostMachines = 4;  // that a message names
-constexpr unsigned kMostKills = 8;        // of one apply; chosen evenly over its steps
-constexpr const char* kPure = "detect, plan and verify may only read: put what must hold into the plan";
+constexpr std::size_t kMostMachines = 4;  // named in one message
+constexpr unsigned kMostKills = 8;        // of one apply or removal; evenly distributed over its steps
+constexpr const char* kPure = "detect, plan and verify may only read: put every change into the plan as an action";
 constexpr std::chrono::seconds kAnswerLimit{30};
 
 /// Copies the plugin and the library of its services into an otherwise empty folder, for slipway to use.
@@ -48,7 +48,8 @@ Status copy_plugin(const std::string& file, const std::string& folder) {
   return code ? Status(system_error("copy", service.string(), code.value())) : Status{};
 }
 
-/// Returns this environment, with these plugins, and a folder for the remains of a killed slipway.
+/// Returns this process' environment with these plugins, and with a temporary folder, which receives the remains of a
+/// killed slipway.
 std::vector<std::string> environment_with(const std::string& plugins, const std::string& temporary) {
   std::vector<std::string> list{"SLIPWAY_PLUGIN_PATH=" + plugins, "TMPDIR=" + temporary};
   for (char** entry = environ; *entry != nullptr; ++entry)
@@ -67,7 +68,7 @@ std::string in_one_line(const std::string& text) {
   return line;
 }
 
-/// Returns the absolute path of a machine's file.
+/// Returns the value of --sim with the file's absolute path, if it names a file.
 std::string from_anywhere(const std::string& sim) {
   const std::string file = sim.substr(0, sim.find(','));
   if (file.find('/') == std::string::npos && !file.ends_with(".yaml")) return sim;
@@ -88,13 +89,13 @@ class PluginCheck {
     program_ = program;
     SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
     std::string plugins = folder_ + "/plugins";
-    if (!trial_.spec.empty()) {  // it may name components of other plugins
+    if (!trial_.spec.empty()) {  // the spec may have components of other plugins
       const std::vector<std::string> folders = core::plugin_folders(true);
       const auto holds_file = [&](const std::string& other) {
         std::error_code code;
         return fs::equivalent(other, fs::path(file.path).parent_path(), code);
       };
-      if (std::ranges::any_of(folders, holds_file)) plugins.clear();  // it is one of them
+      if (std::ranges::any_of(folders, holds_file)) plugins.clear();  // the plugin is installed in one of these folders
       for (const std::string& other : folders) plugins += (plugins.empty() ? "" : ":") + fs::absolute(other).string();
     }
     const std::string temporary = folder_ + "/tmp";
@@ -113,8 +114,8 @@ class PluginCheck {
                                    "without its hardware a component is not applicable: detect returns "
                                    "Facts::not_applicable(why), and verify has no failure"));
     SLIPWAY_CHECK(apply_and_remove("plugin.offline-root", "",
-                                   "an image has no kernel to look at: when has_kernel_view() is false, plan for the "
-                                   "machine that will boot it"));
+                                   "an image has no running kernel: when has_kernel_view() is false, plan for the "
+                                   "machine that will boot the image"));
     live_only();
     return std::move(report_);
   }
@@ -157,7 +158,7 @@ class PluginCheck {
     options.name = report_.components.front();
     SLIPWAY_TRY(worker, core::start_worker(options));
     const auto known = worker->call("components", Json::object(), kAnswerLimit, {});
-    if (!known) return {};  // built with an SDK that does not tell
+    if (!known) return {};  // built with an SDK that does not report the component's calls
     std::set<std::string> told;
     for (const Json& action : items_.actions) {
       const std::string component = action["component"];
@@ -166,8 +167,8 @@ class PluginCheck {
         if (!known->value(component, Json::object()).value(call, true))
           fail("custom",
                component + " plans the custom action '" + action.value("target", "") + "' and has no " + call + "()",
-               std::string("check() finds out whether the action is done already, apply() carries it out: override ") +
-                   call + "()");
+               std::string("check() tells whether the action is done already, apply() performs it: override ") + call +
+                   "()");
     }
     return {};
   }
@@ -213,16 +214,15 @@ class PluginCheck {
     SLIPWAY_TRY(detected, trial.detect());
     if (detected.exit_code != core::kExitDone) {
       fail("detect", "detect fails on a fresh " + trial_.sim + output_of(detected),
-           "an Error says what to do about it");
+           "fix the error; an Error should tell users what to do");
       return false;
     }
     SLIPWAY_TRY(first, trial.plan());
     if (first.exit_code != core::kExitChanges && first.exit_code != core::kExitDone) {
       fail("plan", "there is no plan for a fresh " + trial_.sim + output_of(first),
-           trial_.spec.empty()
-               ? "nothing was tried: the spec was made of the manifest's defaults and examples; give one "
-                 "with -f, and with --root a root that has what it needs"
-               : "");
+           trial_.spec.empty() ? "nothing was tested: the spec was made of the manifest's defaults and examples; give "
+                                 "a spec with -f, and with --root a root that has the files which the plugin needs"
+                               : "");
       return false;
     }
     items_ = items_of(first.result, report_.components);
@@ -237,25 +237,25 @@ class PluginCheck {
       fail("plan", "detect, plan or verify changed the root; " + touched, kPure);
     else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
       pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
-                       " of actions, the same under another environment");
+                       " of actions; the plan is the same in another environment");
     return !items_.kinds.empty();
   }
 
-  /// Checks that every component plans something: otherwise it was not tried at all. @param items  of a plan; after the
-  /// apply, of one in which nothing waits for another component any more
+  /// Checks that every component plans something: a component without actions was not tested. @param items of the first
+  /// plan, or of the plan after the apply, in which no component waits for another one any more
   bool every_component_plans(const PlanItems& items) {
     bool all = true;
     for (const std::string& name : report_.components) {
       const auto planned = items.of.find(name);
       if (planned == items.of.end() && !items.of.empty()) {
-        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so it is not tried");
+        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so this component is not tested");
       } else if (planned == items.of.end() || planned->second == 0) {
         all = false;
         const auto why = items.why_not.find(name);
         fail("plan",
-             name + " plans nothing for a fresh " + trial_.sim + ", so it is not tried" +
+             name + " plans nothing for a fresh " + trial_.sim + ", so it is not tested" +
                  (why == items.why_not.end() ? "" : ": " + why->second),
-             "give what it needs: a machine (--sim " + machines_for(name) +
+             "give it what it needs: a machine (--sim " + machines_for(name) +
                  "), a root to copy (--root DIR), a spec (-f FILE)");
       }
     }
@@ -273,8 +273,8 @@ class PluginCheck {
       const Json components = detected ? detected->result.value("components", Json::object()) : Json::object();
       if (components.value(component, Json::object()).value("applicable", false)) fit.push_back(machine);
     }
-    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine that comes with slipway";
-    return "PROFILE: it has something to do on " + first_few(fit, kMostMachines);
+    if (fit.empty()) return "FILE, a profile of your own: the component has nothing to do on any of slipway's machines";
+    return "PROFILE: the component has something to do on " + first_few(fit, kMostMachines);
   }
 
   /// @return true when the apply succeeded, so that other results can be compared with it
@@ -296,7 +296,7 @@ class PluginCheck {
     SLIPWAY_CHECK(verified(fresh));
     SLIPWAY_TRY(removed, fresh.remove());
     removal_steps_ = removed.steps;
-    gone("remove", fresh, removed, before_);
+    check_removed("remove", fresh, removed, before_);
     return true;
   }
 
@@ -307,14 +307,14 @@ class PluginCheck {
     const std::string touched = difference(after_, fresh.picture());
     if (plan.exit_code != core::kExitDone)
       fail("second-run",
-           "a second run would change something again:" + open_changes(plan.result, items_, report_.components) +
+           "a second run would change something:" + open_changes(plan.result, items_, report_.components) +
                output_of(plan),
            "after an apply, a new plan must have nothing to do: does the plan depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
-      fail("second-run", "a second apply does something; " + touched + output_of(apply),
+      fail("second-run", "a second apply changes something; " + touched + output_of(apply),
            "the same facts must give the same plan");
     else
-      pass("second-run", "nothing to do, nothing touched");
+      pass("second-run", "a second run has nothing to do and changes nothing");
     return {};
   }
 
@@ -324,15 +324,16 @@ class PluginCheck {
     const Json components = verify.result.value("components", Json::object());
     for (const std::string& name : report_.components)
       for (const Json& finding : components.value(name, Json::array()))
-        findings += finding.value("name", "") == name + ".owned" ? 0U : 1U;  // that one is slipway's own
+        findings += finding.value("name", "") == name + ".owned" ? 0U : 1U;  // slipway itself adds this finding
     if (verify.exit_code != core::kExitDone)
       fail("verify", "verify does not pass right after the apply" + output_of(verify) + failed_findings(components),
-           "what cannot be seen without the running machine is not_exercised, not a failure");
+           "report as not_exercised, not as a failure, what can only be checked on a running machine");
     else if (const std::string touched = difference(after_, fresh.picture()); !touched.empty())
       fail("verify", "verify changed the root; " + touched, kPure);
     else if (findings == 0)
       report_.findings.not_exercised(
-          "plugin.verify", "the plugin has no findings: only that what it planned is as it was left is verified");
+          "plugin.verify",
+          "the plugin adds no findings of its own: verify only checks that the planned files are unchanged");
     else
       pass("verify", std::to_string(findings) + (findings == 1 ? " finding" : " findings") + ", none failed");
     return {};
@@ -358,12 +359,13 @@ class PluginCheck {
         fail("killed",
              "an apply that was killed at step " + std::to_string(step) +
                  " and repeated does not have the same result; " + other + output_of(again),
-             "what an apply does must be in the actions of the plan; a custom action may be called again");
+             "put everything that an apply does into the plan's actions; apply() of a custom action may be called a "
+             "second time");
         return {};
       }
     }
     pass("killed",
-         "killed at " + std::to_string(killed) + " steps of an apply; the next one had the same result each time");
+         "killed at " + std::to_string(killed) + " steps of an apply; each time the next apply had the usual result");
     return {};
   }
 
@@ -380,12 +382,12 @@ class PluginCheck {
         fail("killed-removal",
              "a removal that was killed at step " + std::to_string(step) + " and repeated leaves the host different; " +
                  other + output_of(again),
-             "removal undoes the actions of the plan, each with what was there before it");
+             "removal undoes the plan's actions and restores what each of them replaced");
         return {};
       }
     }
-    pass("killed-removal",
-         "killed at " + std::to_string(killed) + " steps of a removal; the next one brought back what was there");
+    pass("killed-removal", "killed at " + std::to_string(killed) +
+                               " steps of a removal; each time the next removal restored the former files");
     return {};
   }
 
@@ -398,21 +400,22 @@ class PluginCheck {
     SLIPWAY_TRY(apply, host.apply());
     if (!applied(apply)) {
       fail("foreign-files", "apply fails where another program's files are in the way" + output_of(apply),
-           "a file that may exist already is merged into, or replaced by a `file` action as it is");
+           "a file that may exist already: change a part of it with an action that merges, or replace all of it with a "
+           "`file` action");
       return {};
     }
     SLIPWAY_TRY(removed, host.remove());
-    gone("foreign-files", host, removed, before);
+    check_removed("foreign-files", host, removed, before);
     return {};
   }
 
-  void gone(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
+  void check_removed(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
     const std::string left = difference(before, host.picture());
     if (removed.exit_code != core::kExitDone || !left.empty())
-      fail(name, "removal does not bring back what was there; " + left + output_of(removed),
-           "only what the plan's actions made can be removed: files made in another way stay");
+      fail(name, "removal does not restore the former files; " + left + output_of(removed),
+           "removal only undoes the plan's actions: files that were made in another way stay");
     else
-      pass(name, "removal brought back what was there");
+      pass(name, "removal restored the former files");
   }
 
   /// Runs plan, apply, a second plan, verify and removal on a different host.
@@ -430,7 +433,7 @@ class PluginCheck {
     SLIPWAY_TRY(verify, host.verify());
     if (plan.exit_code != core::kExitDone) {
       fail(short_name,
-           "a second run would change something again:" +
+           "a second run would change something:" +
                open_changes(plan.result, items_of(first.result, report_.components), report_.components) +
                output_of(plan),
            remedy);
@@ -444,7 +447,7 @@ class PluginCheck {
       return {};
     }
     SLIPWAY_TRY(removed, host.remove());
-    gone(short_name, host, removed, before);
+    check_removed(short_name, host, removed, before);
     return {};
   }
 
@@ -454,8 +457,8 @@ class PluginCheck {
     for (const char* kind : {"kernel-module", "device-node", "exec", "custom", "systemd-unit"})
       if (items_.kinds.contains(kind)) kinds.emplace_back(kind);
     if (!kinds.empty())
-      report_.findings.not_exercised("plugin.running-machine",
-                                     "what these actions do to a running machine is not tried here: " + joined(kinds));
+      report_.findings.not_exercised(
+          "plugin.running-machine", "the effect of these actions on a running machine is not tested: " + joined(kinds));
   }
 
   const PluginTrial& trial_;
@@ -469,7 +472,7 @@ class PluginCheck {
   Picture before_;
   Picture after_;
   PluginReport report_;
-  std::map<std::string, std::string> causes_;  ///< messages of runs, with the finding that reported each first
+  std::map<std::string, std::string> causes_;  ///< by a run's message: the finding that reported it first
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ std::vector<core::PluginFile> plugins_beside(const core::PluginFile& plugin, Fin
     if (!fs::is_directory(folder, code)) continue;
     auto found = core::discover_plugins({folder});
     if (!found) {
-      findings.not_exercised("plugin.beside", "the plugins of " + folder + " are left out: " + found.error().what);
+      findings.not_exercised("plugin.beside",
+                             "the plugins of " + folder + " are not considered: " + found.error().what);
       continue;
     }
     for (auto& [path, other] : found->files) {
@@ -76,8 +77,8 @@ void find_unknown_order(const core::PluginFile& plugin, const std::vector<core::
       if (!missing.empty())
         findings.warning("plugin.order",
                          manifest.component + verb + listed(missing, "and") +
-                             ", which no plugin that is installed here has or provides",
-                         "look for a mistyped name, or install the plugin that it means");
+                             ": no installed plugin has or provides this component or capability",
+                         "correct the name, or install the plugin that provides it");
     }
 }
 

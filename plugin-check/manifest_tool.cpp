@@ -122,11 +122,11 @@ int check_library(const std::string& file, const std::string& manifest, bool is_
   try {
     library.load(file, load_mode::rtld_now | load_mode::rtld_local);
   } catch (const std::exception& problem) {  // with the words of dlerror(3)
-    return fail(file, std::string("it cannot be loaded: ") + problem.what());
+    return fail(file, std::string("the library cannot be loaded: ") + problem.what());
   }
   if (!library.has(SLIPWAY_ENTRY))
-    return fail(file, "it has no entry " SLIPWAY_ENTRY,
-                "one of its sources ends in SLIPWAY_PLUGIN(slipway::component<CLASS>(\"NAME\"))");
+    return fail(file, "the library has no function " SLIPWAY_ENTRY,
+                "add SLIPWAY_PLUGIN(slipway::component<CLASS>(\"NAME\")) at the end of one of its sources");
   const Json known = components_of(library.get<std::remove_pointer_t<slipway_plugin_open_fn>>(SLIPWAY_ENTRY));
   if (!known.is_object()) return 0;
   std::vector<std::string> names;
@@ -137,10 +137,11 @@ int check_library(const std::string& file, const std::string& manifest, bool is_
   for (const std::string& name : described)
     if (!known.contains(name) && !is_service)
       status = fail(place_of(name, manifest), "SLIPWAY_PLUGIN() has no component '" + name + "'",
-                    names.empty() ? "it names none" : "it names " + joined(names));
+                    names.empty() ? "it names no component" : "it names " + joined(names));
   for (const std::string& name : names)
     if (std::find(described.begin(), described.end(), name) == described.end())
-      status = fail(manifest + ":1", "SLIPWAY_PLUGIN() names the component '" + name + "', which is not described here",
+      status = fail(manifest + ":1",
+                    "SLIPWAY_PLUGIN() names the component '" + name + "', which this manifest does not describe",
                     "the manifest describes " + joined(described));
   return status;
 }
@@ -160,5 +161,5 @@ int run(const std::vector<std::string>& words) {
 int main(int count, char** values) {
   const int status = slipway::plugin_check::run({values + std::min(count, 1), values + count});
   std::fflush(stderr);
-  ::_exit(status);  // the library's actions at exit do not concern the build
+  ::_exit(status);  // skips the library's destructors, which the build does not need
 }

@@ -76,7 +76,8 @@ std::map<std::string, const core::Manifest*> chosen(const BesideTrial& trial,
   return others;
 }
 
-/// Returns a component's section of a first spec. An example's artifact source would be looked for in the network.
+/// Returns a component's section of a first spec, with another artifact source: slipway would look for an example's in
+/// the network.
 Json first_section(const core::Manifest& manifest, const std::string& folder) {
   Json section = Json::object();
   for (const auto& [name, schema] : manifest.spec.keys) {
@@ -136,10 +137,10 @@ class SidePlan {
 
   bool is_empty() const { return components_.empty(); }
 
-  /// Returns why the plan does not show the component's claims; empty when it does.
+  /// Returns why the plan does not show the component's claims; empty when the plan shows them.
   std::string why_not(const std::string& name) const {
     const auto found = components_.find(name);
-    if (found == components_.end()) return "it is not in the plan";
+    if (found == components_.end()) return "the plan does not have this component";
     const Json& component = found->second;
     if (component.contains("error")) {
       const Error error = error_from_json(component["error"]);
@@ -188,7 +189,7 @@ class SidePlan {
 constexpr std::size_t kMostData = std::size_t{64} << 20U;  // of one section
 
 /// Returns the constant data of a plugin file, section by section: everything that is loaded and not executed. Empty
-/// when the file cannot be read: its note was read before.
+/// when the file cannot be read, although its note was read before.
 std::vector<std::string> data_of(const std::string& file) {
   const auto opened = open_regular(file);
   if (!opened) return {};
@@ -231,10 +232,10 @@ void look_into_files(const BesideTrial& trial, const std::map<std::string, std::
     const std::vector<std::string> paths = paths_in(file.path, trial.items);
     if (!paths.empty())
       findings.warning(kBeside,
-                       file.path + " has " + first_few(paths, kMostPaths) + " in it, which your plugin claims; " +
-                           listed(names, "and") + " could not be planned here, so that is not certain",
-                       "check again with a spec that has " + listed(names, "and") +
-                           " with what they need (-f FILE), or choose another path");
+                       file.path + " contains " + first_few(paths, kMostPaths) + ", which your plugin claims; " +
+                           listed(names, "and") + " could not be planned here, so the conflict is not certain",
+                       "repeat the check with a spec (-f FILE) that has " + listed(names, "and") +
+                           " and all that they need, or choose another path");
   }
 }
 
@@ -250,7 +251,7 @@ Status plan_beside(const BesideTrial& trial, Findings& findings) {
   const auto others = chosen(trial, unplanned);
   const auto spec = whole_spec(trial, others);
   if (!spec) {
-    findings.not_exercised(kBeside, "not planned beside other plugins: " + first_line(spec.error().what));
+    findings.not_exercised(kBeside, "not planned together with other plugins: " + first_line(spec.error().what));
     return {};
   }
   const std::string file = trial.folder + "/beside.json";
@@ -262,14 +263,14 @@ Status plan_beside(const BesideTrial& trial, Findings& findings) {
         canonical((*spec)["spec"]["components"][name]).find(trial.folder + kNoPackages) == std::string::npos
             ? ""
             : "it needs packages";
-  // An image need not have what a machine without a driver, for example, lacks.
+  // A component that needs, for example, a loaded driver may still have a plan for an image.
   for (const Trial& machine : {host, host.as_machine("")}) {
     SLIPWAY_TRY(planned, machine.plan());
     const SidePlan plan(trial, planned.result);
     if (plan.is_empty()) {
       std::string why = output_of(planned);
       std::ranges::replace(why, '\n', ' ');
-      findings.not_exercised(kBeside, "not planned beside other plugins" + why);
+      findings.not_exercised(kBeside, "not planned together with other plugins" + why);
       return {};
     }
     plan.clashes(told, findings);
@@ -288,11 +289,11 @@ Status plan_beside(const BesideTrial& trial, Findings& findings) {
   for (const auto& [name, manifest] : others)
     if (!unplanned.contains(name)) planned.push_back(name);
   if (told.empty() && !planned.empty())
-    findings.pass(kBeside, "nothing that it claims is claimed by " + listed(planned, "or"));
+    findings.pass(kBeside, "no file, unit or key of this plugin is also claimed by " + listed(planned, "or"));
   if (!unplanned.empty())
-    findings.not_exercised(kBeside, "not planned beside it: " + joined(unplanned, "; ", [](const auto& each) {
-                                      return each.first + " (" + each.second + ")";
-                                    }));
+    findings.not_exercised(
+        kBeside, "not planned together with this plugin: " +
+                     joined(unplanned, "; ", [](const auto& each) { return each.first + " (" + each.second + ")"; }));
   return {};
 }
 

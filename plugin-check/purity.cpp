@@ -12,8 +12,8 @@ namespace slipway::plugin_check {
 namespace {
 
 constexpr const char* kPurePlan =
-    "plan() may use nothing but its three arguments: what it needs of the machine has to be a fact that detect() finds "
-    "through the Host";
+    "plan() may use only its three arguments: a value of the machine that it needs has to be a fact that detect() "
+    "reads through the Host";
 constexpr const char* kPureDetect =
     "detect() may read the machine through its Host only; a value that changes by itself has to be set with "
     "set_volatile(), or left out";
@@ -103,7 +103,8 @@ Result<std::vector<Impurity>> impurities(const PurityTrial& trial) {
   std::vector<Impurity> found;
   SLIPWAY_TRY(again, look_under(trial, {}));
   if (!again.facts.empty())
-    found.push_back({"detect", "detect finds other facts each time: " + listing(again.facts), kPureDetect});
+    found.push_back(
+        {"detect", "detect finds different facts when it runs twice: " + listing(again.facts), kPureDetect});
   if (!again.actions.empty())
     found.push_back(
         {"plan", "two plans for the same host differ: " + listing(again.actions),

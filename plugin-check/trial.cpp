@@ -62,7 +62,7 @@ std::string failed_findings(const Json& components) {
 
 std::string output_of(const TrialRun& run) {
   const std::string errors = errors_in(run.result);
-  const std::string& all = errors.empty() ? run.messages : errors;  // the other output repeats them
+  const std::string& all = errors.empty() ? run.messages : errors;  // the messages repeat the errors
   std::size_t begin = all.size();
   for (std::size_t lines = 0; begin > 0; --begin)
     if (all[begin - 1] == '\n' && ++lines > kOutputLines) break;
@@ -112,10 +112,10 @@ std::string open_changes(const Json& plan, const PlanItems& before, const std::v
       const auto same = std::ranges::find_if(before.actions, [&](const Json& old) { return is_named(old, action); });
       const std::string changes = same == before.actions.end() ? "" : action_difference(*same, action);
       if (same == before.actions.end())
-        text += " (the plan before has no such action)";
+        text += " (not in the first plan)";
       else
-        text += changes.empty() ? " (the action is the same, but its result has changed on the host)"
-                                : " (" + changes + ")";
+        text +=
+            changes.empty() ? " (the action is the same, but the host no longer has its result)" : " (" + changes + ")";
     }
   }
   return text;

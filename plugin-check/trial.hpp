@@ -72,8 +72,8 @@ struct PlanItems {
 };
 PlanItems items_of(const Json& plan, const std::vector<std::string>& of);
 
-/// Returns what a plan would change, each on a line after a newline, with the keys of the action that differ from the
-/// plan before.
+/// Returns the changes of a plan, each on a line after a newline, with the action's keys that differ from those in the
+/// plan `before`.
 std::string open_changes(const Json& plan, const PlanItems& before, const std::vector<std::string>& of);
 
 }  // namespace slipway::plugin_check

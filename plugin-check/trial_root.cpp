@@ -47,8 +47,8 @@ bool is_user_database(const std::string& path) {
          });
 }
 
-/// Returns the accounts in a picture's text: the name, and the text before the third colon, with the mode before the
-/// first.
+/// Returns the accounts in a picture's text: of each line what precedes the third colon. The first line begins with the
+/// file's mode.
 std::set<std::string> accounts_in(const std::string& picture) {
   std::set<std::string> accounts;
   for (const std::string& line : lines_of(picture)) {
@@ -63,7 +63,8 @@ bool keeps_accounts(const std::string& before, const std::string& after) {
   return std::ranges::includes(accounts_in(after), accounts_in(before));
 }
 
-/// The log has an interrupted apply and its completion as two entries.
+/// True for folders that are not compared. The log, for example, has an interrupted apply and its completion as two
+/// entries.
 bool is_left_out(const std::string& inside) {
   return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
 }

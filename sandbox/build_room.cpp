@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders that the sandbox has empty, or its own version of.
+/// Folders that are empty in the sandbox, or that the sandbox replaces by its own.
 constexpr std::array<std::string_view, 6> kNeverShown{"/tmp/", "/var/tmp/", "/run/", "/dev/", "/proc/", "/sys/"};
 
 bool is_folder(const std::string& path) {

@@ -48,7 +48,7 @@ struct BuildProblem {
   ErrorCode code = ErrorCode::build_failed;
 };
 
-/// The maximum length that is used of a line of a build's output; some tools print no line ends.
+/// The number of bytes that are used of one line of a build's output; some tools print no line ends.
 constexpr std::size_t kLogLineBytes = 4096;
 
 /// Returns the first error of a compiler; else of a linker or modpost; else of make. Nothing when none is recognised.

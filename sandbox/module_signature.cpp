@@ -133,7 +133,7 @@ Result<ModuleSigner> ModuleSigner::open(const std::string& key, const std::strin
   if (X509_check_private_key(pair->certificate.get(), pair->key.get()) != 1) {
     ERR_clear_error();
     return Error{ErrorCode::invalid,
-                 "the certificate " + certificate + " is not that of the signing key",
+                 "the certificate " + certificate + " does not belong to the signing key",
                  key,
                  "name a key and its certificate",
                  {}};

@@ -45,7 +45,8 @@ Error cannot_run(int number, const Sandbox& request) {
     error.code = ErrorCode::unsupported;
     error.what =
         "cannot run " + name_of(request) + " in " + request.root + ": it is not a program for this machine's processor";
-    error.next = "do this on a machine with the root's processor, or let the kernel run its programs by qemu-user";
+    error.next =
+        "run the same command on a machine with the root's processor, or let the kernel run its programs by qemu-user";
   }
   return error;
 }
@@ -90,7 +91,7 @@ class Running {
   }
 
  private:
-  /// Ending it ends process 1 of the namespace, and with it all others.
+  /// Ending the child ends process 1 of the namespace, and with that process all others in it.
   bool has_to_stop() {
     if (request_.cancel != nullptr && request_.cancel->load())
       stop_ = ErrorCode::cancelled;
@@ -117,7 +118,7 @@ class Running {
     if (exceeded_ == base::ExceededLimit::memory) {
       error.what =
           name + " ran out of memory: programs of a root may use " + mib(request_.limits.memory_bytes) + " here";
-      error.next = "give this machine more memory, or do this on one that has more";
+      error.next = "give this machine more memory, or run the same command on one that has more";
     } else if (exceeded_ == base::ExceededLimit::processes) {
       error.what = name + " started more than the " + std::to_string(request_.limits.processes) +
                    " processes that programs of a root may have here";

@@ -70,7 +70,7 @@ struct SandboxEnd {
   int exit_status = 0;               ///< 0-255; 128 + signal when a signal ended it
   std::string missing;               ///< the first missing path of `needs`; then nothing was run
   std::string no_user_namespace;     ///< why the program had no user namespace; empty: it had one
-  std::string no_network_namespace;  ///< why it had none, and so no sockets; empty: it had one
+  std::string no_network_namespace;  ///< why the program had none, and so no sockets; empty: it had one
 };
 
 /// Waits until the program and all its descendants have ended. Ends with the calling thread.

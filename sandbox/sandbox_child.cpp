@@ -41,9 +41,9 @@ constexpr rlim_t kOpenFiles = 65536;
 
 /// The errno of each optional namespace that the kernel refused.
 struct NamespaceErrors {
-  int network = 0;   ///< then it gets no sockets
-  int messages = 0;  ///< System V and POSIX: then it gets none of them
-  int names = 0;     ///< then the machine keeps its own
+  int network = 0;   ///< if refused, the program gets no sockets
+  int messages = 0;  ///< System V and POSIX: if refused, the program gets no such queues
+  int names = 0;     ///< if refused, the program sees the machine's own names
 };
 
 /// The data for process 1 inside and for the program.
@@ -74,7 +74,7 @@ base::Powers powers_of(const Room& room) {
   return kept;
 }
 
-/// Marks all descriptors from there on, as close_range(2) does since Linux 5.11.
+/// Marks all descriptors from `first` on, as close_range(2) does since Linux 5.11.
 void close_on_exec(int first) {
   if (::close_range(static_cast<unsigned>(first), ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
   const auto mark = [first](int fd) {
@@ -114,7 +114,7 @@ void allow_no_core() {
 void take_streams(const Room& room) {
   if (::dup2(room.input, STDIN_FILENO) < 0 || ::dup2(room.output, STDOUT_FILENO) < 0 ||
       ::dup2(room.output, STDERR_FILENO) < 0)
-    report_and_exit(room.report, SandboxReport::setup, errno, "give input and output");
+    report_and_exit(room.report, SandboxReport::setup, errno, "set up input and output");
 }
 
 /// @param users  null: without a user namespace

@@ -19,12 +19,13 @@ struct ToolEnd {
   std::string output;             ///< both streams, the newest 256 KiB
   std::string command;            ///< as a user would type it
   std::string no_user_namespace;  ///< why a program in the sandbox had none; empty: it had one, or there was no sandbox
-  std::string no_network_namespace{};  ///< why it had none, and so no sockets; empty: it had one, or no sandbox
+  std::string no_network_namespace{};  ///< why such a program had none, and so no sockets; empty: it had one, or there
+                                       ///< was no sandbox
 };
 
 /// True when the root has a program of this name in one of its usual folders.
 bool root_has_tool(const Host& host, const std::string& name);
-/// True when the machine that slipway runs on has it, so that run_here() finds it.
+/// True when the machine that slipway runs on has the tool, so that run_here() finds it.
 bool machine_has_tool(const std::string& name);
 /// True when programs of the root can run here: on this processor, or with qemu-user, which the kernel starts for them
 /// (binfmt_misc) and which needs nothing inside the root.

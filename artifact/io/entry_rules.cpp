@@ -32,7 +32,8 @@ Result<std::string> clean_entry_name(std::string_view name) {
   for (const std::string_view part : parts) {
     if (part == "..") return refuse("its name has '..' in it");
     if (part.size() > kMaxPart) return refuse("a part of its name is longer than 255 bytes");
-    if (part.starts_with(".wh.")) return refuse("it deletes a file of another layer, as in a container image");
+    if (part.starts_with(".wh."))
+      return refuse("it is a whiteout, which deletes a file of another layer of a container image");
   }
   return joined(parts, "/");
 }

@@ -51,7 +51,7 @@ Status check_room(int fd, std::uint64_t bytes, const std::string& name) {
       .what = name + " needs " + std::to_string(bytes) + " more bytes, and " + std::to_string(free) +
               " are free there, of which " + std::to_string(reserve) + " are reserved for other users",
       .where = name,
-      .next = "free some space there, or name another folder; if the size cannot be right, do not trust the source"};
+      .next = "free some space there, or name another folder; if the size is implausible, do not trust the source"};
 }
 
 Status remove_tree(const std::string& path) { return slipway::base::remove_tree(path); }

@@ -33,7 +33,7 @@ class Progress {
   void add(std::uint64_t bytes);
   /// Subtracts bytes that have to be transferred again.
   void take_back(std::uint64_t bytes) { done_ -= bytes; }
-  /// The counted bytes are complete, whatever total was expected: the last report says so.
+  /// All bytes are counted, whatever total was expected: the last report has their number as the total.
   void finish() { finished_ = true; }
   std::uint64_t done() const { return done_; }
 

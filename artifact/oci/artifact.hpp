@@ -29,7 +29,7 @@ namespace slipway::artifact {
 struct Source {
   std::string
       repository;         ///< "oci://host[:port]/name", or the absolute path of an OCI layout folder or a bundle (.tar)
-  std::string tag;        ///< only this tag; empty: all of them
+  std::string tag;        ///< only this tag; empty: all tags
   std::string digest;     ///< only the manifest or index with this "sha256:…"; empty: any
   bool insecure = false;  ///< plain HTTP to a host that is not loopback
   bool trust_unsigned = false;  ///< `trust: unsigned`: accept content without a trusted digest

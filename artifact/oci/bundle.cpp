@@ -46,7 +46,7 @@ Result<Reader> open_tar(const std::string& path) {
   return reader;
 }
 
-/// Returns the error for a sparse member: a few bytes of it could stand for terabytes, and a layout does not need any.
+/// Returns the error for a sparse member: a few bytes of it could stand for terabytes, and no layout needs one.
 Error sparse(const std::string& member, const std::string& path) {
   return Error{.code = ErrorCode::invalid,
                .what = "the member " + printable(member) + " of " + path + " is packed as a sparse file",
@@ -107,7 +107,7 @@ class BundleOrigin final : public LocalOrigin {
     }
   }
 
-  std::string drop_damaged(const Descriptor&) override { return "copy the bundle again from where it came from"; }
+  std::string drop_damaged(const Descriptor&) override { return "copy the bundle from its source again"; }
 
  private:
   static std::string name_of(const Descriptor& blob) { return "blobs/sha256/" + std::string(hex_of(blob.digest)); }
@@ -127,7 +127,7 @@ class BundleOrigin final : public LocalOrigin {
                  .what = "blob " + describe(blob) + " of bundle " + path_ + " has " + std::to_string(found->second) +
                          " bytes instead of " + std::to_string(blob.size),
                  .where = path_,
-                 .next = "copy the bundle again from where it came from"};
+                 .next = "copy the bundle from its source again"};
   }
 
   std::map<std::string, std::uint64_t> sizes_;

@@ -15,7 +15,7 @@ namespace {
 struct Node {
   Descriptor descriptor;
   std::string tag;
-  Json annotations = Json::object();  ///< of the descriptors that led here
+  Json annotations = Json::object();  ///< of the descriptors that led to this manifest
   std::vector<std::string> above;
 };
 
@@ -55,7 +55,7 @@ class Walk {
       Result<Manifest> manifest =
           texts[i] ? parse_manifest(*texts[i], level[i].descriptor) : Result<Manifest>(std::move(texts[i]).error());
       if (!manifest && may_skip(manifest.error(), depth)) {
-        reporter_.warn(manifest.error().what + "; going on without it");
+        reporter_.warn(manifest.error().what + "; slipway continues without this manifest");
         continue;
       }
       if (!manifest) return located(std::move(manifest).error());

@@ -46,7 +46,7 @@ class LayoutOrigin final : public LocalOrigin {
     return source;
   }
 
-  std::string drop_damaged(const Descriptor&) override { return "copy the layout again from where it came from"; }
+  std::string drop_damaged(const Descriptor&) override { return "copy the layout from its source again"; }
 
  private:
   std::string path_of(const Descriptor& blob) const {

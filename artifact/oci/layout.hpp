@@ -45,7 +45,7 @@ Status check_layout_file(std::string_view text, const std::string& path);
 /// Returns the list of `index.json`; a tag is the annotation org.opencontainers.image.ref.name, which is then removed.
 Result<std::vector<TaggedRoot>> parse_layout_index(std::string_view text, const std::string& path);
 
-/// Returns those with this tag, or of this selection; sorted by tag and digest.
+/// Returns the entries with this tag, or those of this selection; sorted by tag and digest.
 /// Errors: `not_found` no such tag, with the nearest ones.
 Result<TaggedRoots> select_roots(const std::vector<TaggedRoot>& all, const std::string& tag,
                                  const TagSelection& selection, const std::string& source);

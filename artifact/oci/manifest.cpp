@@ -89,12 +89,11 @@ Error too_many_manifests(const std::string& source) {
 
 Status check_bytes(std::string_view bytes, const Descriptor& expected, const std::string& source) {
   const auto wrong = [&](const std::string& got) {
-    return Error{
-        .code = ErrorCode::corrupt,
-        .what = "manifest " + short_digest(expected.digest) + " of " + source + " is not what its digest names",
-        .where = source,
-        .next = "get the package again: it was damaged on its way or on the disk",
-        .details = {{"expected", expected.digest}, {"got", got}}};
+    return Error{.code = ErrorCode::corrupt,
+                 .what = "manifest " + short_digest(expected.digest) + " of " + source + " does not match its digest",
+                 .where = source,
+                 .next = "download or copy the package again: it was damaged in transit or on the disk",
+                 .details = {{"expected", expected.digest}, {"got", got}}};
   };
   if (expected.size != 0 && bytes.size() != expected.size)
     return wrong(std::to_string(bytes.size()) + " bytes instead of " + std::to_string(expected.size));

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kMaxManifestBytes = 4UL << 20;
 /// The limits for one source: a package has a few hundred manifests, and its tag's index lists them directly.
 inline constexpr std::size_t kMaxManifestDepth = 4;
 inline constexpr std::size_t kMaxManifests = 10'000;
-/// Returns the error for a source that exceeds them.
+/// Returns the error for a source that exceeds these limits.
 Error too_many_manifests(const std::string& source);
 
 /// A manifest, or an index of manifests.

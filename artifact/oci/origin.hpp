@@ -46,8 +46,8 @@ struct Fetched {
   std::uint64_t bytes = 0;  ///< number of bytes from the network
 };
 
-/// Serves one thread. Manifests and blobs are found by digest and checked before they are returned, blobs while they
-/// are read.
+/// Serves one thread at a time. Finds manifests and blobs by digest; checks a manifest before it returns it, and a blob
+/// while it is read.
 class Origin {
  public:
   virtual ~Origin() = default;

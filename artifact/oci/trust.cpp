@@ -12,13 +12,14 @@ namespace {
 constexpr std::size_t kListed = 8;
 
 Error nothing_vouches(Origin& origin, const Source& source) {
-  Error error{.code = ErrorCode::denied,
-              .what = "nothing proves the origin of what " + source.repository +
-                      " holds: it is unsigned, and no digest is pinned",
-              .where = source.repository,
-              .next =
-                  "write `digest: sha256:…` beside the repository (compare it with what its publisher names), or "
-                  "`trust: unsigned`"};
+  Error error{
+      .code = ErrorCode::denied,
+      .what = "nothing proves the origin of the content of " + source.repository +
+              ": it is unsigned, and no digest is pinned",
+      .where = source.repository,
+      .next =
+          "write `digest: sha256:…` beside the repository (compare it with the digest that the publisher names), or "
+          "`trust: unsigned`"};
   const auto roots = origin.roots(source.tag, {});
   if (!roots) return error;  // the advice is valid even when the source cannot be listed
   const std::vector<TaggedRoot>& all = roots->wanted;

@@ -24,14 +24,14 @@ bool existing(const std::string& path) {
   return std::filesystem::exists(path, code);
 }
 
-bool holds_something(const std::string& folder) {
+bool has_entries(const std::string& folder) {
   std::error_code code;
   return existing(folder) && !std::filesystem::is_empty(folder, code) && !code;
 }
 
 Result<Json> open_index(const std::string& folder) {
   const bool is_layout = existing(folder + "/oci-layout");
-  if (!is_layout && !existing(folder + "/index.json") && holds_something(folder))
+  if (!is_layout && !existing(folder + "/index.json") && has_entries(folder))
     return Error{.code = ErrorCode::conflict,
                  .what = folder + " is not an OCI layout, and it is not empty",
                  .where = folder,
@@ -40,7 +40,7 @@ Result<Json> open_index(const std::string& folder) {
     SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
     SLIPWAY_CHECK(check_layout_file(layout, folder));
   }
-  // Has its index from the start: the folder is a layout even when the copy is interrupted.
+  // Writes the index first: the folder is then a layout even when the copy is interrupted.
   if (!existing(folder + "/index.json")) {
     const Json index{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
     if (!is_layout) SLIPWAY_CHECK(base::put_file(folder + "/oci-layout", kLayoutText));

@@ -22,7 +22,7 @@ struct PackageLayer {
 };
 
 struct PackageManifest {
-  std::string tag;  ///< its own; empty: it is only in the index
+  std::string tag;  ///< of this manifest alone; empty: only the index lists it
   std::map<std::string, std::string> annotations;
   std::vector<PackageLayer> layers;
 };

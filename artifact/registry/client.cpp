@@ -92,11 +92,12 @@ bool RegistryClient::may_try_again(Retry& attempts, std::optional<std::chrono::s
 Status RegistryClient::may_send(const std::string& url) const {
   if (!is_plain_http(url) || insecure_) return {};
   if (is_plain_http(base_) && is_loopback_host(host_of_url(url))) return {};
-  return Error{.code = ErrorCode::denied,
-               .what = "registry " + reference_.authority() + " sends slipway to " + origin_of_url(url) +
-                       ", which does not use TLS",
-               .where = "oci://" + reference_.authority() + "/" + reference_.name,
-               .next = "have the registry name an https address, or allow it with `insecure: true`"};
+  return Error{
+      .code = ErrorCode::denied,
+      .what =
+          "registry " + reference_.authority() + " sends slipway to " + origin_of_url(url) + ", which does not use TLS",
+      .where = "oci://" + reference_.authority() + "/" + reference_.name,
+      .next = "configure the registry to redirect to an https address, or allow plain HTTP with `insecure: true`"};
 }
 
 // Follows redirects itself, because the Authorization header must not be sent to another host.

@@ -37,7 +37,7 @@ struct ClientSettings {
 /// answered at all within `http.silence` fail, and so does every request after `http.longest`.
 class RegistryClient {
  public:
-  /// Uses TLS, except with `insecure: true`; for a registry on this machine, finds out which one it speaks.
+  /// Uses TLS, except with `insecure: true`; for a registry on this machine, finds out whether it speaks TLS.
   /// Errors: `invalid` the repository's name; `unreachable`, `denied`, … of the first request.
   static Result<std::unique_ptr<RegistryClient>> open(const Source& source, const Reporter& reporter,
                                                       const ClientSettings& settings);

@@ -69,7 +69,8 @@ class Download {
     return {};
   }
 
-  /// A registry decides which size its manifest declares. Deletes the received part, so that it does not fill the disk.
+  /// The registry's manifest declares the size, so it can be any. Deletes the received part, so that it does not fill
+  /// the disk.
   Status check_space() {
     next_look_ = have_ + kBytesBetweenLooks;
     const Status room = check_room(file_.get(), blob_.size - have_, name_);
@@ -115,10 +116,10 @@ class Download {
     const std::string wanted = "bytes " + std::to_string(have_) + "-";
     if (head.header("content-range").starts_with(wanted)) return {};
     return Error{.code = ErrorCode::invalid,
-                 .what = client_.reference().authority() + " returned a wrong part of blob " + describe(blob_) +
-                         ", not the one that was requested (" + head.header("content-range") + ")",
+                 .what = client_.reference().authority() + " returned another part of blob " + describe(blob_) +
+                         " than the requested one (" + head.header("content-range") + ")",
                  .where = where(),
-                 .next = "tell the operator of the registry, or a proxy on the way to it"};
+                 .next = "tell the operator of the registry, or of the proxy in front of it"};
   }
 
   Status append(std::span<const std::byte> bytes) {
@@ -156,9 +157,10 @@ class Download {
                   : Clock::now() >= deadline_      ? too_slow()
                                                    : cut_short();
     error.details.emplace_back("blob", describe(blob_) + ": " + std::to_string(have_) + " of " +
-                                           std::to_string(blob_.size) + " bytes are here");
-    error.details.emplace_back("tried", std::to_string(attempts) + " times without progress, or for too long");
-    error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt continues from here");
+                                           std::to_string(blob_.size) + " bytes were received");
+    error.details.emplace_back("tried",
+                               std::to_string(attempts) + " times: the transfer made no progress, or took too long");
+    error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt continues after the received bytes");
     return error;
   }
 
@@ -175,7 +177,7 @@ class Download {
 
   Error cut_short() const {
     return Error{.code = ErrorCode::unreachable,
-                 .what = client_.reference().authority() + " sends blob " + describe(blob_) + " cut short",
+                 .what = client_.reference().authority() + " sends blob " + describe(blob_) + " incompletely",
                  .where = where()};
   }
 
@@ -205,7 +207,8 @@ class Download {
   std::uint64_t received_ = 0;
   std::uint64_t next_look_ = 0;  ///< file size at which to check the free space again
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< includes starting over
+  Clock::time_point deadline_ =
+      client_.deadline_for(blob_.size);  ///< for all attempts, also those that start at the first byte
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ class RegistryOrigin final : public Origin {
       return found[i]->ok() || found[i]->error().code == ErrorCode::not_found;
     });
     for (std::size_t i = 0; i < tags.size(); ++i) {
-      if (!found[i]) continue;  // another one failed first, and is reported below
+      if (!found[i]) continue;  // not resolved: another tag failed first, and is reported below
       if (found[i]->ok()) {
         roots.wanted.push_back({tags[i], **found[i]});
       } else if (found[i]->error().code != ErrorCode::not_found) {
@@ -118,7 +118,7 @@ class RegistryOrigin final : public Origin {
 
   std::string drop_damaged(const Descriptor& blob) override {
     cache_.drop(blob.digest);
-    return "run the same command again: the damaged copy in the cache is removed, and will be downloaded afresh";
+    return "run the same command again: the damaged copy was removed from the cache, so the file is downloaded again";
   }
 
  private:

@@ -87,7 +87,7 @@ Status decode_zstd(Input& input, Output& output) {
       SLIPWAY_CHECK(output.wrote(out.pos));
     }
   }
-  if (state != 0) return damaged(Compression::zstd, "it ends in the middle");
+  if (state != 0) return damaged(Compression::zstd, "it is incomplete");
   return {};
 }
 

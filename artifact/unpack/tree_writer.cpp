@@ -36,7 +36,7 @@ bool is_empty_folder(int fd) {
 
 /// Returns the error of creating a name: an existing name is the layer's fault, anything else the system's.
 Error creation_error(const std::string& path, int number) {
-  if (number == EEXIST) return refuse("its name occurs twice: a layer may have each name once");
+  if (number == EEXIST) return refuse("its name occurs twice: a layer may have each name only once");
   return system_error("create", path, number);
 }
 

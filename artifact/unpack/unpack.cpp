@@ -78,13 +78,14 @@ class Unpacker {
 
   Status add_file(const std::string& name, const TarEntry& entry) {
     if (entry.size > limit_ - totals_.bytes)
-      return Error{.code = ErrorCode::denied,
-                   .what = "with it the layer exceeds the limit of " + std::to_string(limit_) + " bytes when unpacked"};
+      return Error{
+          .code = ErrorCode::denied,
+          .what = "with this entry the layer exceeds the limit of " + std::to_string(limit_) + " bytes when unpacked"};
     totals_.bytes += entry.size;
     SLIPWAY_TRY(file, tree_.add_file(name));
     SLIPWAY_CHECK(reader_.data([&](std::uint64_t offset, std::span<const std::byte> bytes) -> Status {
       if (offset > entry.size || bytes.size() > entry.size - offset)
-        return Error{.code = ErrorCode::denied, .what = "it holds more data than its size says"};
+        return Error{.code = ErrorCode::denied, .what = "it has more data than its header declares"};
       progress_.add(bytes.size());
       return file.write_at(offset, bytes);
     }));

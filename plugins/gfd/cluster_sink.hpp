@@ -25,8 +25,8 @@ Json node_labels_patch(const Labels& labels, const std::set<std::string>& former
 /// The annotation of a Node with the keys of gfd's labels, separated by commas.
 inline constexpr const char* kOwnLabels = "slipway.dev/gfd-labels";
 
-/// Returns the keys in that annotation of a Node. Only keys in gfd's own domains count, since other clients can write
-/// the annotation.
+/// Returns the keys in a Node's annotation kOwnLabels. Only keys in gfd's own domains count, since other clients can
+/// write the annotation.
 std::set<std::string> own_labels(const Json& node);
 
 class ClusterDoor {
@@ -34,8 +34,8 @@ class ClusterDoor {
   virtual ~ClusterDoor() = default;
   /// Errors: `not_found` the object does not exist; `unreachable`, `denied`, ….
   virtual Result<Json> get(const std::string& kind, const std::string& name) = 0;
-  /// Creates it, or replaces the one with its resourceVersion. Errors: `conflict` another client changed it meanwhile;
-  /// ….
+  /// Creates the object, or replaces the existing one that has the same resourceVersion. Errors: `conflict` another
+  /// client changed it meanwhile; ….
   virtual Status put(const Json& object) = 0;
   virtual Status merge(const std::string& kind, const std::string& name, const Json& patch) = 0;
 };

@@ -29,12 +29,12 @@ bool has_systemd(const Host& host) { return host.exists("/run/systemd/system"); 
 bool has_run(const Host& host) { return host.exists(std::string(kControlFolder) + "/gfd.sock"); }
 
 std::string remedy_for(const Host& host) {
-  const std::string print = "; `slipway gfd labels` prints what it should hold";
+  const std::string print = "; `slipway gfd labels` prints the labels that the file should have";
   if (has_systemd(host)) return "look at `systemctl status slipway-gfd.service`" + print;
-  return (has_run(host) ? "look at what the service has printed" : "start the service: `slipway service gfd`") + print;
+  return (has_run(host) ? "look at the service's output" : "start the service: `slipway service gfd`") + print;
 }
 
-/// Returns the likely cause for the first GPU that the driver should show and that does not answer.
+/// Returns the likely cause of the first GPU that the driver should show but that does not answer.
 std::string lost_gpu_of(const Snapshot& snapshot, const Host& host) {
   if (snapshot.unreachable.empty()) return {};
   std::vector<std::string> answering;
@@ -101,7 +101,8 @@ Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
     findings.add({Finding::Status::not_exercised, "gfd.labels",
                   "the service does not run, and " + config.output + " is missing", "start it: `slipway service gfd`"});
   else
-    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is missing"),
+    findings.fail("gfd.labels",
+                  config.output + (file ? " does not have the labels of the present GPUs" : " is missing"),
                   remedy_for(host));
   const std::string lost = lost_gpu_of(seen->sources.snapshot, host);
   return nvidia::with_cause(nvidia::with_cause(findings, "gfd.gpus", lost), "gfd.labels",

@@ -32,7 +32,7 @@ class PassSchedule {
     gap_ = std::min(2 * gap_, kLongest);
     due_ = std::min(due_, now + std::max(kOnceMore, gap_));
   }
-  /// The input of the running pass may be outdated.
+  /// Schedules another pass soon: the input of the running one may be outdated.
   void look_again(Clock::time_point now) { due_ = std::min(due_, now + gap_); }
   bool is_due(Clock::time_point now) const { return now >= due_; }
   /// Empty: no further pass.

@@ -37,7 +37,7 @@ Result<Labelled> label_once(Probe& probe, const Config& config, LabelSink& sink,
   if (seen.no_driver && seen.sources.gpu_on_bus && sink.holds_labels()) return *seen.no_driver;
   SLIPWAY_TRY(labels, make_labels(seen.sources, config));
   if (const std::string dropped = drop_invalid(labels); !dropped.empty())
-    log("left out invalid Kubernetes labels: " + dropped);
+    log("left out labels that Kubernetes does not accept: " + dropped);
   SLIPWAY_TRY(changed, sink.put(labels));
   if (changed)
     log(std::to_string(labels.size()) + " labels written" + (seen.no_driver ? ", of no GPU: " : "") +
@@ -57,7 +57,7 @@ Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host&
 }
 
 /// Loads a config file that has changed. If it is invalid, the last good one stays active.
-/// @return what is wrong with it now; empty: nothing
+/// @return the problem of the new file; empty: none
 std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, ServiceIo& io) {
   watch.changed();  // passes are rare enough to read it each time
   auto news = watch.look(std::chrono::steady_clock::now());

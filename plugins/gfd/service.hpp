@@ -25,7 +25,7 @@ class LabelSink {
   virtual ~LabelSink() = default;
   /// Replaces the labels by these. @return false when they were the same already
   virtual Result<bool> put(const Labels& labels) = 0;
-  /// True when labels are there, from this process or an earlier one.
+  /// True when the sink has labels, from this process or an earlier one.
   virtual bool holds_labels() const = 0;
 };
 

@@ -30,7 +30,8 @@ Result<ProbeResult> look(const ToolOptions& options, const Host& host, ToolIo& i
   for (const std::string& warning : options.config.warnings) io.warn(warning);
   SLIPWAY_TRY(seen, Probe(host, options.config, Probe::Use::tool).look(options.config.sharing));
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
-  for (const Error& gpu : seen.sources.snapshot.unreachable) io.warn("left out, since it does not answer: " + gpu.what);
+  for (const Error& gpu : seen.sources.snapshot.unreachable)
+    io.warn("left out a GPU that does not answer: " + gpu.what);
   if (seen.no_driver) io.log("no GPU has labels: " + seen.no_driver->what);
   return std::move(seen);
 }

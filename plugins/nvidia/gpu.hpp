@@ -62,7 +62,7 @@ std::string pci_place(std::string_view address);
 /// "GPU 3 (0000:65:00.0)"; "GPU 3" where the address is not known. @param index  NVML's, or its place on the bus
 std::string gpu_label(unsigned index, std::string_view address);
 
-/// A GPU as far as drivers care: from the PCI bus, or from a name in a spec.
+/// The properties of a GPU that drivers depend on: from the PCI bus, or from a name in a spec.
 struct Gpu {
   std::string address;                  ///< "0000:65:00.0"; empty when it is only in a spec
   std::optional<std::uint16_t> device;  ///< PCI device id; empty when only the architecture is given
@@ -82,9 +82,10 @@ bool is_gpu(const slipway::PciDevice& device);
 /// Returns the GPUs on the PCI bus that NVML should show, in bus order: without those of another driver (vfio-pci,
 /// nouveau), virtual functions (SR-IOV), and those that the driver is configured to exclude (NVreg_ExcludedGpus).
 std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host);
-/// The same when NVML shows some already: reads none of the driver's files about these. @param shown  their pci_place()
+/// The same when NVML shows some GPUs already: does not read the driver's files about those. @param shown  their
+/// pci_place()
 std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host, const std::set<std::string>& shown);
-/// Returns how many are on the PCI bus.
+/// Returns the number of NVIDIA's GPUs on the PCI bus.
 std::size_t count_gpus(const Host& host);
 
 /// Returns the facts of a GPU component on a machine without a GPU: with `hardware: detect` it is not applicable, with

@@ -61,7 +61,7 @@ Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::str
     if ((word_at(bytes, entry) & 0xffffU) != flags_of(arch)) continue;
     const std::size_t path = word_at(bytes, entry + kValueAt);
     const std::size_t end = path < bytes.size() ? bytes.find('\0', path) : std::string_view::npos;
-    if (end == std::string_view::npos) return corrupt("a path in it has no end");
+    if (end == std::string_view::npos) return corrupt("a path in it is not terminated");
     // Entries that share one path would turn a cache of one megabyte into gigabytes.
     size_of_paths += end + 1 - path;
     if (size_of_paths > bytes.size()) return corrupt("its entries share their paths");

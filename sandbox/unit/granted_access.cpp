@@ -39,8 +39,8 @@ std::string GrantedAccess::lost_folder() const {
   for (const auto& [folder, at_start] : folders_) {
     const int now = writing_fails(folder);
     if (now == at_start) continue;
-    if (now == ENOENT) return folder + " is gone; the service restarts so that it is made again";
-    if (now == EROFS) return folder + " was replaced; the service restarts so that it may write to it";
+    if (now == ENOENT) return folder + " is gone; the service restarts so that the folder is created again";
+    if (now == EROFS) return folder + " was replaced; the service restarts so that it may write to the new folder";
   }
   return {};
 }

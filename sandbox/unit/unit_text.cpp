@@ -171,7 +171,7 @@ Status expect_plain_paths(const std::string& component, const Json& needs, const
         return Error{ErrorCode::invalid,
                      component + ": the path in " + key + " has a line break or another control character",
                      "spec.components." + component + "." + key,
-                     "give a path without one: the service's unit has to name it",
+                     "give a path without control characters: the service's unit contains it",
                      {}};
       }
   return {};

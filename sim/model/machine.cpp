@@ -226,7 +226,7 @@ Result<SimMachine> read_sim_machine(const std::string& folder) {
   if (whole) std::memcpy(machine.get(), bytes->data(), sizeof(sim::Machine));
   if (!whole || machine->magic != sim::kMagic || machine->layout != sim::kLayout)
     return Error{ErrorCode::invalid,
-                 "this is not a state of a simulated machine, or one of another version of slipway",
+                 "this file is not the state of a simulated machine, or it is from another version of slipway",
                  file,
                  "make it again with `slipway-sim FOLDER make PROFILE`",
                  {}};

@@ -58,7 +58,7 @@ nvmlReturn_t with_machine(Function function, Body body) {
   return call.ready() != NVML_SUCCESS ? call.ready() : body(call.machine());
 }
 
-/// A call about a GPU, a MIG device or an instance: `body(machine, target)`.
+/// A call about a GPU, a MIG device or an instance: `body(machine, target)` returns its answer.
 template <class Body>
 nvmlReturn_t with_target(Function function, const void* handle, Body body) {
   Call call(function);
@@ -85,7 +85,7 @@ nvmlReturn_t with_any_device(Function function, nvmlDevice_t handle, Body body) 
   });
 }
 
-/// A call that changes the target of a handle of that kind: root only. `body(machine, target)`.
+/// A call that changes the target of a handle of that kind, which only root may do: calls `body(machine, target)`.
 template <class Body>
 nvmlReturn_t change_target(Function function, const void* handle, Kind kind, Body body) {
   Call call(function);
@@ -98,7 +98,7 @@ nvmlReturn_t change_target(Function function, const void* handle, Kind kind, Bod
   return allowed != NVML_SUCCESS ? allowed : body(call.machine(), target);
 }
 
-/// A call that changes a GPU: root only. `body(gpu)`.
+/// A call that changes a GPU, which only root may do: calls `body(gpu)`.
 template <class Body>
 nvmlReturn_t change_gpu(Function function, nvmlDevice_t handle, Body body) {
   return change_target(function, handle, Kind::gpu, [&](Machine&, const Target& target) { return body(*target.gpu); });

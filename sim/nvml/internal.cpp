@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kEntries = 4000;  // nvidia-smi 535 reads some entries far at the end
 constexpr unsigned kTopology =
-    23;  // needed by `nvidia-smi topo -m`, which uses its own values when it returns without setting any
+    23;  // needed by `nvidia-smi topo -m`, which uses its own values when this function returns without setting any
 
 nvmlReturn_t not_supported() { return NVML_ERROR_NOT_SUPPORTED; }
 nvmlReturn_t nothing() { return NVML_SUCCESS; }

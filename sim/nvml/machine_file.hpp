@@ -24,7 +24,7 @@ class MachineLock {
   ~MachineLock();
   MachineLock(const MachineLock&) = delete;
   MachineLock& operator=(const MachineLock&) = delete;
-  /// Unlocks it for a while.
+  /// Unlocks the machine for a while.
   void unlock();
   void lock();
 
@@ -35,7 +35,7 @@ class MachineLock {
 /// Keeps the machine mapped during a call, even if another one replaces it. Begins and ends with the machine locked.
 class MachineUse {
  public:
-  explicit MachineUse(const Machine* machine);  ///< null: no use
+  explicit MachineUse(const Machine* machine);  ///< null: does nothing
   ~MachineUse();
   MachineUse(const MachineUse&) = delete;
   MachineUse& operator=(const MachineUse&) = delete;

@@ -29,7 +29,7 @@ nvmlReturn_t remote(Function function, nvmlDevice_t device, unsigned link, nvmlP
     if (!in_use(*target.gpu, link)) return NVML_ERROR_NOT_SUPPORTED;
     memset(info, 0, sizeof *info);
     const std::int32_t peer = target.gpu->link_peers[link];
-    if (peer == kSwitch) {  // the GPU knows no more about them
+    if (peer == kSwitch) {  // the GPU knows nothing else about switches
       memcpy(info->busId, "00000000:00:00.0", 17);
       memcpy(info->busIdLegacy, "0000:00:00.0", 13);
     } else {

@@ -27,7 +27,7 @@ nvmlReturn_t initialise(Function function, unsigned flags) {
   Machine* const machine = open_machine();
   if (machine == nullptr) return NVML_ERROR_DRIVER_NOT_LOADED;
   lock.unlock();
-  lock.lock();  // now with the file's own lock
+  lock.lock();  // now locks the opened file too
   const MachineUse use(machine);
   FunctionState& state = machine->functions[static_cast<std::uint32_t>(function)];
   if (!machine_read_only()) ++state.calls;

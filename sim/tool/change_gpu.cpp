@@ -123,7 +123,7 @@ Result<std::uint64_t> value_of(const std::string& word) {
 }  // namespace
 
 Status change_gpu(sim::Machine& machine, const Words& words) {
-  if (words.size() < 2) return usage("gpu needs a number and what happens to it", kGpuUsage);
+  if (words.size() < 2) return usage("gpu needs the number of a GPU and a change", kGpuUsage);
   unsigned first = 0;
   unsigned last = machine.gpu_count;
   if (words[0] != "all") {
@@ -135,7 +135,7 @@ Status change_gpu(sim::Machine& machine, const Words& words) {
   }
   const bool plain = words.size() == 2 && without_value().count(words[1]) != 0;
   const bool valued = words.size() == 3 && with_value().count(words[1]) != 0;
-  if (!plain && !valued) return usage("gpu cannot be '" + words[1] + "' like that", kGpuUsage);
+  if (!plain && !valued) return usage("gpu has no change '" + words[1] + "' with such a value", kGpuUsage);
   std::uint64_t value = 0;
   if (valued) {
     SLIPWAY_TRY(given, value_of(words[2]));

@@ -102,7 +102,7 @@ Status run(const Words& words) {
     for (const std::string& name : sim_profile_names(sim_profile_folders())) print(name + "\n");
     return {};
   }
-  if (words.size() < 2) return usage("name an action for " + words[0] + "?", "`slipway-sim --help`");
+  if (words.size() < 2) return usage("name a change for " + words[0], "`slipway-sim --help`");
   return change(words[0], words[1], {words.begin() + 2, words.end()});
 }
 

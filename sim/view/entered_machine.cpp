@@ -64,7 +64,7 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
   }
   SLIPWAY_TRY(driver_version, write_first_machine(profile, first));
   const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
-  // A lasting machine has the processes of now.
+  // A machine that lasts has other processes by now.
   if (const auto state = read_sim_machine(lasting)) SLIPWAY_CHECK(write_sim_processes(**state, machine.kernel_view));
   machine.driver = driver_version;
   machine.machines = {first, lasting};

@@ -204,7 +204,7 @@ struct HttpClient::Handle {
 };
 
 std::chrono::seconds time_for(const HttpSettings& settings, std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = std::uint64_t{7} * 24 * 3600;  // a size may be any number
+  constexpr std::uint64_t kMost = std::uint64_t{7} * 24 * 3600;  // a manifest may declare any size
   return settings.grace + std::chrono::seconds(std::min(bytes / settings.average_bytes, kMost));
 }
 

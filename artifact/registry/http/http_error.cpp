@@ -49,7 +49,7 @@ struct Reading {
 constexpr const char* kNoName = "its name does not resolve (DNS)";
 constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
 constexpr const char* kOutOfTime = "it is too slow: the time for the whole transfer is over";
-constexpr const char* kRefused = "the connection is refused, so nothing listens there";
+constexpr const char* kRefused = "the connection was refused: no process listens there";
 
 Reading read_code(int code, int os_error) {
   switch (code) {
@@ -67,10 +67,11 @@ Reading read_code(int code, int os_error) {
               "check the network on the way to the registry (firewall, proxy), then try again"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {ErrorCode::denied, "its TLS certificate is not trusted",
-              "set `ca` to the PEM file of the CA that signed it, and use the host name that it was issued for"};
-    case CURLE_SSL_CACERT_BADFILE:  // no TLS either: a registry on loopback is then contacted without
+              "set `ca` to the PEM file of the CA that signed the certificate, and use the host name that the "
+              "certificate was issued for"};
+    case CURLE_SSL_CACERT_BADFILE:  // counts as "no TLS": a registry on loopback is then contacted without TLS
       return {ErrorCode::unsupported, "this machine has no CA certificates",
-              "install ca-certificates, or set `ca` to the PEM file of the CA that signed the registry's"};
+              "install ca-certificates, or set `ca` to the PEM file of the CA that signed the registry's certificate"};
     case CURLE_SSL_CONNECT_ERROR:
       return {ErrorCode::unsupported, "no TLS connection", "a registry without TLS needs `insecure: true`"};
     case CURLE_PARTIAL_FILE:
@@ -101,7 +102,7 @@ std::string advice_for_status(int status) {
     case 429:
       return "wait, or log in: registries allow more requests to users who are logged in";
     default:
-      return status >= 500 ? "try again later; the fault is the registry's" : "";
+      return status >= 500 ? "try again later: the registry has a problem" : "";
   }
 }
 
@@ -130,8 +131,8 @@ Error out_of_time(const std::string& url, std::chrono::seconds limit) {
           .what = server_of(url) + " cannot be used: " + kOutOfTime,
           .where = server_of(url),
           .next =
-              "run the same command again, which continues with what is here; and check the network on the way to the "
-              "registry",
+              "check the network on the way to the registry, then run the same command again: it continues after the "
+              "received bytes",
           .details = {{"limit", std::to_string(limit.count()) + " s"}}};
 }
 

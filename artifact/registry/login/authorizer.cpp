@@ -66,7 +66,7 @@ Status Authorizer::renew(const HttpResponse& refused, const std::string& used) {
 Result<std::string> Authorizer::answer_to(const Challenge& challenge, const std::string& used) {
   SLIPWAY_CHECK(look_up());
   if (challenge.scheme == "bearer") return token_for(challenge);
-  if (!credentials_ || !credentials_->identity_token.empty()) return denied("it wants a user and password");
+  if (!credentials_ || !credentials_->identity_token.empty()) return denied("it requires a user and password");
   std::string header = basic_header(*credentials_);
   if (header == used)
     return denied("it refuses the password of " + credentials_->user + " from " + credentials_->found_in);
@@ -124,7 +124,7 @@ Error Authorizer::denied(const std::string& why) const {
               .where = "oci://" + reference_.authority() + "/" + reference_.name,
               .next = "log in (`docker login " + reference_.authority() + "` or `skopeo login " +
                       reference_.authority() + "`), or set `auth` to a config.json with this registry"};
-  if (!credentials_) error.details.emplace_back("login", "none is configured for " + reference_.authority());
+  if (!credentials_) error.details.emplace_back("login", "no login is configured for " + reference_.authority());
   return error;
 }
 

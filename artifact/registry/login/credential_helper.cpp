@@ -32,7 +32,7 @@ Result<std::optional<Credentials>> ask_helper(const std::string& helper, const s
   const std::string program = "docker-credential-" + helper;
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   if (helper.empty() || helper.find_first_not_of(kLetters) != std::string::npos)
-    return failed(program, ErrorCode::invalid, "has no name of a program");
+    return failed(program, ErrorCode::invalid, "is not the name of a program");
   const auto result = run_child(
       {.argv = {program, "get"}, .environment = own_environment(), .descriptors = {kDevNull, kReadPipe, STDERR_FILENO}},
       {.limit = limit, .most_bytes = kMaxAnswer, .ends_flood = true}, server + "\n");

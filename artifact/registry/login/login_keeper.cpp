@@ -25,7 +25,7 @@ constexpr std::size_t kMaxLine = 1UL << 20;
 
 struct Keeper {
   std::mutex mutex;  ///< one request at a time
-  std::string of;    ///< whose login it has
+  std::string of;    ///< the repository and file of its login
   Fd line;           ///< unset: there is no keeper
 };
 
@@ -67,7 +67,8 @@ Result<std::optional<Credentials>> login_from(const Json& answer) {
   ::_exit(0);
 }
 
-/// Closes everything except its line and its output: the worker's connection to slipway must end with the worker.
+/// Closes all descriptors except this line and the standard ones: the worker's connection to slipway must end with the
+/// worker.
 void leave_only(const Fd& line) {
   constexpr int kFirst = STDERR_FILENO + 1;
   const int kept = line.get();
@@ -87,7 +88,7 @@ Error gone() {
 Status keep_login(const Reference& reference, const std::string& auth_file) {
   SLIPWAY_TRY(line, make_socket_pair());
   const pid_t child = ::fork();
-  if (child < 0) return system_error("start", "who looks for logins", errno);
+  if (child < 0) return system_error("start", "the process that looks for logins", errno);
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     line.ours.reset();

@@ -51,11 +51,13 @@ constexpr Key<Config> kOwn[] = {
 Status check_paths(const Spec& spec, const Config& config) {
   const auto shared = names_a_config(spec, "gfd", no_environment) ? std::nullopt : spec.section_of("deviceplugin");
   const Json given = shared ? shared->value("config") : spec.value("config");
-  if (given.is_object() && given.value("kind", Json()) != "ConfigMap") return {};  // the unit is created with its paths
+  if (given.is_object() && given.value("kind", Json()) != "ConfigMap")
+    return {};  // the unit is created with the paths of this config
   const auto refuse = [](const char* key, const std::string& path, const char* own) -> Status {
-    return wrong(std::string(key) + " '" + path + "' comes from a config that is chosen later",
-                 std::string("spec.components.gfd.") + own,
-                 std::string("write ") + own + ": " + path + " there, so that the service's unit may use it");
+    return wrong(
+        std::string(key) + " '" + path + "' comes from a config that is chosen only when the service runs",
+        std::string("spec.components.gfd.") + own,
+        std::string("write ") + own + ": " + path + " in the spec's gfd, so that the service's unit may use it");
   };
   if (!spec.has("output") && config.output != kFeatureFile) return refuse("outputFile", config.output, "output");
   if (!spec.has("machine_type_file") && config.machine_type_file != kMachineTypeFile)
@@ -63,7 +65,7 @@ Status check_paths(const Spec& spec, const Config& config) {
   return {};
 }
 
-/// The same for variables of the service's process: neither its unit nor a plan knows them.
+/// The same for variables of the service's process: its unit and the plan do not know them.
 Status check_paths_of_process(const Spec& spec, const Environment& environment) {
   const Json of_spec = spec.value("env");
   for (const auto& [name, key] :
@@ -71,8 +73,9 @@ Status check_paths_of_process(const Spec& spec, const Environment& environment) 
     const char* const value = environment(name);
     const bool is_set = value != nullptr && *value != '\0';
     if (!is_set || spec.has(key) || (of_spec.is_object() && of_spec.contains(name))) continue;
-    return wrong(std::string(name) + " is set only for the service, but its unit may not use that path",
-                 "environment." + std::string(name), std::string("unset it, and write ") + key + " in the spec's gfd");
+    return wrong(
+        std::string(name) + " is set only in the service's environment, so its unit has no access to that path",
+        "environment." + std::string(name), std::string("unset it, and write ") + key + " in the spec's gfd");
   }
   return {};
 }
@@ -174,7 +177,8 @@ Result<std::vector<std::string>> contradictions_of(const Spec& spec, const Host&
   SLIPWAY_TRY(config, config_of(spec, own, no_environment));
   own.mig_strategy = config.mig_strategy;
   std::vector<std::string> found = contradictions("gfd", own, *shared);
-  for (std::string& each : found) each += ": labels do not agree with what kubelet is offered";
+  for (std::string& each : found)
+    each += ": the labels would differ from the resources that deviceplugin offers to kubelet";
   return found;
 }
 

@@ -34,8 +34,8 @@ struct Config {
   std::string driver_root = "/";
   bool fail_on_init_error = false;  ///< the service exits if it finds no driver at its start
   nvidia::config::Sharing sharing;
-  std::vector<nvidia::config::NamePattern> gpu_names;  ///< patterns of the config's `resources`, which names the GPUs'
-                                                       ///< resources
+  std::vector<nvidia::config::NamePattern>
+      gpu_names;  ///< patterns of the config's `resources`, with the names of the GPUs' resources
   std::vector<nvidia::config::NamePattern> mig_names;  ///< likewise
   std::set<std::string> named_resources;               ///< resources that these patterns name; they have no labels of
                                                        ///< their own

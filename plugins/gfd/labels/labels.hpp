@@ -38,8 +38,8 @@ Labels operator_labels(const Sources& sources);
 Labels pci_labels(const Sources& sources);
 
 /// Adds gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the
-/// most frequent one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come
-/// first.
+/// labels name the most frequent one, or, of equally frequent ones, the one with the lowest index, so that every pass
+/// names the same. GPUs without MIG come first.
 void add_resource_labels(const Snapshot& snapshot, const Config& config, Labels& labels);
 
 /// Returns a sentence for each entry of `sharing` that matches none of these GPUs: no label is made from it, and

@@ -183,7 +183,7 @@ std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const C
       add("there is no resource " + entry.name + " to share");
     for (const std::string& device : entry.devices.list)
       if (!is_there(gpus, device) && !may_be_lost(absent, device))
-        add("there is no device " + device + " to share, and deviceplugin refuses this");
+        add("there is no device " + device + " to share; deviceplugin refuses this config");
     for (const std::string& product : entry.devices.products)
       if (std::ranges::none_of(gpus, [&](const Gpu& gpu) { return nvidia::config::fits(product, gpu.name); }))
         add("no GPU here is a '" + product + "'");

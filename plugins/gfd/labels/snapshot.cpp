@@ -53,7 +53,7 @@ std::optional<std::uint32_t> class_of(const Host& host, const std::string& addre
 /// The answers of a GPU; read on the call thread.
 struct GpuAnswer {
   Gpu gpu;
-  bool display = false;  ///< it is left out
+  bool display = false;  ///< a display adapter, which has no labels
   Status status;
 };
 
@@ -142,7 +142,7 @@ nvml::Answer<Driver> read_driver(nvml::Nvml& library) {
   });
 }
 
-/// @param answering  the display adapters, which have no labels
+/// @param answering  the display adapters, which answer but have no labels
 void find_places(const Host& host, std::vector<nvidia::AnsweringGpu> answering, Snapshot& snapshot) {
   for (const Gpu& gpu : snapshot.gpus) answering.push_back({.address = gpu.address, .product = gpu.name});
   nvidia::GpuBus bus;

@@ -50,7 +50,7 @@ struct Snapshot {
 /// Reads NVML, and PCI classes from sysfs. A GPU that does not answer is left out: pods use the others. Values that a
 /// GPU does not have stay empty.
 /// @param with_places  reads the PCI bus: some hundred files, which only a config that names devices needs
-/// Errors: NVML's, with the GPU, if none answers or the driver went away meanwhile.
+/// Errors: NVML's, with the GPU, if no GPU answers or the driver was unloaded meanwhile.
 Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host, bool with_places);
 
 /// @param gpu_name  for errors. @param profiles  the known profiles of its model

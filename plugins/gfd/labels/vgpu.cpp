@@ -15,10 +15,10 @@ constexpr unsigned kHasCapabilities = 0x10;
 constexpr std::uint32_t kListHead = 0x34;
 constexpr std::uint32_t kFirstCapability = 0x40;
 constexpr unsigned kVendorSpecific = 0x09;
-constexpr int kMostCapabilities = 48;  // no more fit
+constexpr int kMostCapabilities = 48;  // more do not fit into the 256 bytes
 constexpr std::uint32_t kWord = 4;
 
-// NVIDIA's record in it: id, next, length, "VF", then parts, each with id, length and data.
+// NVIDIA's record in that capability: id, next, length, "VF", then parts, each with id, length and data.
 constexpr std::size_t kSignature = 3;
 constexpr std::size_t kFirstPart = 5;
 constexpr std::size_t kText = 10;
@@ -30,8 +30,9 @@ unsigned byte_at(std::string_view bytes, std::size_t at) {
 Result<std::string> read_whole(const ConfigSpace& space, std::uint32_t at, std::uint32_t size) {
   SLIPWAY_TRY(bytes, space(at, size));
   if (bytes.size() == size) return bytes;
-  return Error{
-      .code = ErrorCode::denied, .what = "the configuration space cannot be read as a whole", .next = "run it as root"};
+  return Error{.code = ErrorCode::denied,
+               .what = "only a part of the GPU's PCI configuration space can be read",
+               .next = "run it as root"};
 }
 
 /// Returns the bytes of the vendor specific capability; empty if the device has no such capability.
@@ -66,7 +67,7 @@ Result<std::optional<VgpuHost>> read_vgpu_record(const ConfigSpace& space) {
     const bool driver = byte_at(record, at) == 0;
     if (driver && at + 2 + 2 * kText <= record.size())
       return std::optional(VgpuHost{text_at(record, at + 2), text_at(record, at + 2 + kText)});
-    if (length == 0) break;  // would never end
+    if (length == 0) break;  // the loop would never end
     at += length;
   }
   return Error{.code = ErrorCode::invalid,

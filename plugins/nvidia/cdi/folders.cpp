@@ -66,7 +66,7 @@ std::string remedy_for(const SpecConflict& conflict) {
   for (const std::string& path : {conflict.first, conflict.second})
     if (path.ends_with(kToolkitFile))
       return "NVIDIA's container toolkit writes " + path +
-             ": `systemctl disable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service`, then remove it";
+             ": run `systemctl disable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service`, then remove the file";
   for (const auto& [path, other] : {std::pair(conflict.first, conflict.second), {conflict.second, conflict.first}})
     if (path.ends_with(kOwnFile))
       return "remove " + other + ", and stop the program that wrote it from writing more specs";

@@ -134,7 +134,7 @@ struct Edits {
   }
   bool operator==(const Edits&) const = default;
   bool empty() const { return *this == Edits(); }
-  /// Appends all of `other`; its Intel RDT class counts only if there is none yet.
+  /// Appends all of `other`; takes its Intel RDT class only if these edits have none.
   void append(const Edits& other);
 };
 

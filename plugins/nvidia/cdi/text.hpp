@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxSpecBytes = 16U << 20U;
 /// than one document.
 Result<Spec> parse(std::string_view text, const std::string& where);
 
-/// parse() and validate().
+/// Calls parse(), then validate().
 Result<Spec> parse_and_validate(std::string_view text, const std::string& where);
 
 /// True for a text that starts with a letter, ends with a letter or digit, and has only those, '_', '-' and '.'

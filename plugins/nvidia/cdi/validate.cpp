@@ -125,7 +125,7 @@ void check_head(const Spec& spec, Check& check) {
                  quoted(spec.version) + " is not a version of the specification that slipway knows");
   else
     check.expect(position(spec.version) >= position(needed), "cdiVersion",
-                 spec.version + " does not have everything that the spec uses, which needs " + needed);
+                 spec.version + " is too old for the members of this spec, which needs at least " + needed);
   const auto slash = spec.kind.find('/');
   const bool is_kind = slash != std::string::npos && is_vendor_or_class(spec.kind.substr(0, slash)) &&
                        is_vendor_or_class(spec.kind.substr(slash + 1));

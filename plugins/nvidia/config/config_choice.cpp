@@ -23,7 +23,7 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
       return Error{.code = ErrorCode::invalid,
                    .what = "the folder of configs has more than " + std::to_string(kMostFiles) + " files",
                    .where = folder,
-                   .next = "leave in it the configs that are chosen from, and nothing else"};
+                   .next = "keep only the configs to choose from in this folder"};
     const std::string path = folder + "/" + name;
     const auto text = read_trusted(host, path, kLongestFile);
     if (!text && text.error().code == ErrorCode::denied) return text.error();
@@ -60,10 +60,10 @@ Result<Configs> read_configs(const Spec& spec, const std::string& component, con
       .code = ErrorCode::not_found,
       .what = "the config file " + path + " does not exist",
       .where = by_key ? "spec.components." + component + ".config_file" : place_of_variable(spec, component, variable),
-      .next = "write the file, or take " + (by_key ? std::string("config_file") : variable) + " out"};
+      .next = "create the file, or remove " + (by_key ? std::string("config_file") : variable)};
 }
 
-/// Messages do not quote its text: a link may lead to a secret file.
+/// Messages do not quote the file's text: a link may lead to a secret file.
 Result<std::string> choice_in(const Spec& spec, const Host& host) {
   constexpr std::size_t kLongest = 253;  // limit for a key of a ConfigMap
   if (!spec.has("config_choice_file")) return std::string();
@@ -118,9 +118,9 @@ Result<Settings> chosen_settings(const Spec& spec, const std::string& component,
                                        std::pair{"DP_ENABLE_HEALTHCHECKS", settings.health_checks_on}})
     for (const std::string& word :
          component == "deviceplugin" ? words_that_are_not_xids(list) : std::vector<std::string>())
-      settings.warnings.push_back(place_of_variable(spec, component, variable) + ": '" + word +
-                                  "' is not the number of an XID, ignored: write numbers, xids or all, with commas "
-                                  "between them");
+      settings.warnings.push_back(
+          place_of_variable(spec, component, variable) + ": '" + word +
+          "' is not the number of an XID and is ignored: write numbers, xids or all, with commas between them");
   if (component == "deviceplugin" && settings.health_checks_on.empty() && names_all(settings.health_checks_off))
     settings.warnings.emplace_back(
         "DP_DISABLE_HEALTHCHECKS has `all`: no GPU becomes unhealthy for kubelet, not even a lost one");

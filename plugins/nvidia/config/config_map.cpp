@@ -39,8 +39,8 @@ Status expect_config(const Node& document) {
   for (const Node& item : document.at("items").items)
     if (item.at("kind").text == "ConfigMap") maps.push_back(item.at("metadata").at("name").text);
   return document.at("kind").wrong(
-      "this is an object of Kubernetes of the kind " + kind + ", not a config" +
-          (maps.empty() ? "" : "; it has the ConfigMaps " + joined(maps)),
+      "this is a Kubernetes object of the kind " + kind + ", not a config" +
+          (maps.empty() ? "" : "; it contains the ConfigMaps " + joined(maps)),
       "write one ConfigMap into the file (`kubectl get configmap NAME -o yaml`), or the config itself");
 }
 
@@ -107,7 +107,7 @@ Result<const NamedConfig*> choose_config(const Configs& configs, const Choice& c
   return Error{.code = ErrorCode::not_found,
                .what = "there are several configs (" + names + "), and none is chosen",
                .where = choice.where,
-               .next = choice.remedy + ", or call one `default`"};
+               .next = choice.remedy + ", or name one of them `default`"};
 }
 
 Result<NamedConfig> only_config(const std::string& text, const std::string& file) {
@@ -126,11 +126,12 @@ Result<std::optional<std::string>> text_in_config_map(const std::string& text, c
   SLIPWAY_TRY(data, data_of(document.node));
   const auto usual = std::ranges::find(data->keys, usual_key);
   if (usual == data->keys.end() && data->keys.size() > 1)
-    return Error{ErrorCode::not_found,
-                 "this ConfigMap has several entries (" + joined(data->keys) + "), and none is called " + usual_key,
-                 data->where,
-                 kOwnFile,
-                 {}};
+    return Error{
+        ErrorCode::not_found,
+        "this ConfigMap has several entries (" + joined(data->keys) + "), and none of them is called " + usual_key,
+        data->where,
+        kOwnFile,
+        {}};
   const Node& node = data->items[usual == data->keys.end() ? 0 : static_cast<std::size_t>(usual - data->keys.begin())];
   SLIPWAY_TRY(value, node.string());
   const ScalarSource source(text, Where(node.where).place, value);

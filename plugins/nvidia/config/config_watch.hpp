@@ -27,7 +27,7 @@ class ConfigWatch {
               std::chrono::seconds every = kEvery)
       : in_force_(std::move(in_force)), read_(std::move(read)), every_(every), next_(now + every) {}
 
-  /// Reads if it is due.
+  /// Reads the files if a check is due.
   News look(Clock::time_point now);
   /// A file has changed: the next check reads the files.
   void changed() { next_ = {}; }

@@ -77,7 +77,7 @@ constexpr Key<Settings> kRoot[] = {
     {"mig", [](const Node& node, Settings& s) { return take(node, kMig, s); }},
 };
 
-/// True when some machine may offer it: nvidia.com/gpu, a MIG profile, or a name that the config gives.
+/// True when some machine may offer the resource: nvidia.com/gpu, a MIG profile, or a name that the config gives.
 bool may_exist(const std::string& resource, const std::set<std::string>& given) {
   constexpr std::string_view kMigName = "nvidia.com/mig-";
   return resource.empty() || resource == "nvidia.com/gpu" || given.contains(resource) ||

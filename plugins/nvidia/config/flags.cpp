@@ -143,21 +143,21 @@ Status set_discovery(const Node& node, Settings&) {
   SLIPWAY_TRY(text, node.string());
   if (text == "auto" || text == "nvml") return {};
   if (text == "tegra" || text == "vfio")
-    return node.wrong("slipway does not find devices by '" + text + "' here",
-                      "use nvml or auto, which find them by NVML");
+    return node.wrong("slipway does not support finding devices by '" + text + "'",
+                      "use nvml or auto: both find devices by NVML");
   return node.wrong("'" + text + "' is not a known value here", "use nvml or auto");
 }
 
 Status set_mps_root(const Node& node, Settings& settings) {
-  constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. and control characters";
+  constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. or control characters";
   const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   SLIPWAY_TRY(path, node.string());
   if (!path.starts_with('/')) return node.wrong("'" + path + "' is not an absolute path", kNext);
   if (std::ranges::any_of(path, controls))
-    return node.wrong("the path has a line break or another control character, and a systemd unit has to name it",
+    return node.wrong("the path has a line break or another control character, which systemd units must not contain",
                       kNext);
   if ((path + "/").find("/../") != std::string::npos)
-    return node.wrong("'" + path + "' has a .., and a systemd unit has to name it", kNext);
+    return node.wrong("'" + path + "' contains .., which paths in systemd units must not", kNext);
   settings.mps_root = path;
   return {};
 }

@@ -62,7 +62,7 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& known) {
 /// Returns ": it belongs below flags"; empty: the key is not part of the config.
 std::string place_hint(const std::string& name, const Node& value) {
   if (same_key(name, "config") && value.at("map").is_map())
-    return ": these are values of NVIDIA's Helm chart, and a config is one entry of config.map";
+    return ": the file has the values of NVIDIA's Helm chart; a config is one entry of its config.map";
   const auto* const home =
       std::ranges::find_if(kKeyPlaces, [&](const KeyPlace& each) { return same_key(each.key, name); });
   return home == std::end(kKeyPlaces) ? "" : ": it belongs below " + std::string(home->place);

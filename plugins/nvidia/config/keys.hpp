@@ -40,7 +40,7 @@ Status take(const Node& map, const Key<Target> (&keys)[Count], Target& target) {
   for (std::size_t i = 0; i < map.keys.size(); ++i)
     for (const auto& key : keys)
       if (const Node& node = map.items[i]; same_key(key.name, map.keys[i]) && !node.is_null() &&
-                                           &map.at(key.name) == &node)  // else an equal key precedes it
+                                           &map.at(key.name) == &node)  // else it repeats an earlier key
         SLIPWAY_CHECK(key.set(node, target));
   return {};
 }

@@ -40,7 +40,7 @@ struct Node {
   const Node& at(std::string_view key) const;
   /// Returns an `invalid` error about this value.
   Error wrong(std::string what, std::string next) const;
-  /// Returns the same about this member's key.
+  /// Returns an `invalid` error about this member's key.
   Error wrong_key(std::string what, std::string next) const;
 
   /// Errors: `invalid` the value has another type.
@@ -53,7 +53,7 @@ struct Node {
 
 /// Returns the error for a map member whose key occurs earlier too.
 Error given_twice(const std::string& key, const Node& first, const Node& second);
-/// Returns the warning for that if both values are equal.
+/// Returns the warning for such a member if both values are equal.
 std::string equal_twice(const std::string& key, const Node& first, const Node& second);
 
 /// Makes a node from a word of an environment variable or a command line.

@@ -101,7 +101,7 @@ Status check_settings(const Settings& settings) {
   if (settings.sharing.kind == SharingKind::mps && settings.mig_strategy == MigStrategy::mixed)
     return wrong("MPS does not share MIG devices", "use migStrategy none with MPS, or timeSlicing with MIG");
   if (settings.imex_channels.size() > 1 || (settings.imex_channels.size() == 1 && settings.imex_channels[0] != 0))
-    return wrong("imex.channelIDs can only be [] or [0]", "several channels are for dynamic resource allocation");
+    return wrong("imex.channelIDs can only be [] or [0]", "several channels need dynamic resource allocation (DRA)");
   if (settings.list_strategies.empty())
     return wrong("deviceListStrategy is empty: no container would see its GPU", "use envvar or cdi-cri");
   return {};

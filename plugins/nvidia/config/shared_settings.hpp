@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/config/shared_settings.hpp - the config of a component beside the device plugin: the one that its own
-// section names, otherwise that of the component deviceplugin in the same host spec.
+// plugins/nvidia/config/shared_settings.hpp - the config of a component that works beside the device plugin. It is the
+// config that the component's own section names, otherwise the config of the component deviceplugin in the same host
+// spec.
 #pragma once
 
 #include <optional>

@@ -97,7 +97,7 @@ Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().val
 /// If it is empty, NVIDIA's plugin does not talk to kubelet.
 Status check_socket(const Spec& spec, const Environment& process) {
   constexpr const char* kName = "KUBELET_SOCKET";
-  const Environment variables = with_variables_of(spec, process);  // holds the text
+  const Environment variables = with_variables_of(spec, process);  // owns the text of `socket`
   const char* const socket = variables(kName);
   if (socket == nullptr || *socket == '/') return {};
   return Error{.code = ErrorCode::usage,

@@ -23,7 +23,7 @@ constexpr std::array kDaemons{
     std::pair<std::string_view, std::string_view>("nvidia-persiste", "nvidia-persistenced"),
     std::pair<std::string_view, std::string_view>("nv-fabricmanage", "nv-fabricmanager"),
 };
-/// nvidia-persistenced gives it to the user that it runs as (its option --user); only root can create it.
+/// nvidia-persistenced makes the user that it runs as (its option --user) the owner; only root can create the folder.
 constexpr const char* kPersistenceFolder = "/run/nvidia-persistenced";
 /// Folder on the host of a driver container's root.
 constexpr const char* kDriverContainer = "/run/nvidia/driver";

@@ -156,7 +156,7 @@ Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& change
     if (Clock::now() < end) continue;
     const Drain& first = *changes[static_cast<std::size_t>(found - others.begin())];
     return first.busy(first.change_.in_use, few_texts_of(*found),
-                      "see what starts such processes, then run the same command again");
+                      "find out what keeps starting processes on the GPU, then run the same command again");
   }
 }
 

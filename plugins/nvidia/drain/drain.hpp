@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/drain.hpp - the fate of a change whose GPUs are in use, by the drain policy.
+// plugins/nvidia/drain/drain.hpp - decides by the drain policy what happens to a change whose GPUs are in use.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace slipway::nvidia::drain {
 
 /// Appended to a sentence about a GPU in use if no user was found.
 inline constexpr const char* kNoHolderFound =
-    "; no process was found that uses it: a module of the kernel or a virtual machine may";
+    "; no process was found that uses it: perhaps a kernel module or a virtual machine does";
 
 /// A change that needs exclusive use of GPUs. The start of its wait is recorded below /run/slipway/drain, which a boot
 /// empties.
@@ -41,8 +41,8 @@ class Drain {
   bool is_for_a_boot() const { return settings_.policy == Policy::next_boot && !host_.booting(); }
   /// Called before any change: decides whether the change may begin.
   /// @return `done`: it may; `waiting` with the holders; `reboot_required` with the policy next-boot, except at a boot
-  /// Errors: `busy` with the holders: the policy does not wait, or no longer; or it would end them, and one of them
-  /// must not or cannot be ended
+  /// Errors: `busy` with the holders: the policy does not wait, or the wait is over; or the policy ends holders, but
+  /// one of them must not or cannot be ended
   Result<Outcome> admit(const std::vector<DeviceHolder>& holders) const;
   /// Starts the changes of one policy together: the policy terminate ends the holders of all at once, or none of them
   /// if one must not or cannot be ended. For other policies it calls admit() for each.

@@ -188,8 +188,8 @@ class Search {
     return {.process = {},
             .holds = affected.text,
             .kind = DeviceHolder::Kind::unseen,
-            .problem = fmt::format("the search stops after {} open files of one user and {} in all, before the last "
-                                   "ones of the user {}; {} has the most",
+            .problem = fmt::format("slipway reads at most {} open files of one user and {} in all, so it has not read "
+                                   "all of the user {}; {} has the most",
                                    limits.of_user, limits.in_all, unseen.uid, most),
             .next = "stop the process with so many open files: " + most};
   }

@@ -19,7 +19,7 @@ struct Part {
   unsigned gpu_instance = 0;
   std::optional<unsigned> compute_instance;  ///< empty: the whole GPU instance
   std::string text;                          ///< "1g.10gb at 4"
-  bool affected = true;                      ///< false: it stays, and is listed only for its name
+  bool affected = true;                      ///< false: the change keeps this part, which is listed only for its name
 };
 
 /// The parts of a GPU that a change removes.
@@ -56,16 +56,16 @@ struct DeviceHolder {
 /// kubelet's allocations.
 struct PodHolders {
   nvidia::kubelet::GpuPods holders;
-  std::string problem = {};  ///< why kubelet does not answer; empty: it does, or there is none
+  std::string problem = {};  ///< why kubelet does not answer; empty: kubelet answers, or there is no kubelet
   std::string next = {};     ///< how to make it answer
 };
 
 /// One of NVIDIA's daemons, by its name, its program and its user.
 bool is_daemon(const Host& host, const Process& process);
 
-/// Of each of them, in their order: each process once, NVML's first, without slipway's own; then the pods that have no
-/// process there. NVML is asked about all of them at once, and open files are looked at once. Where there are more of
-/// them than the limits, whoever has the others may hold each of the affected: `unseen`.
+/// Returns the holders of each affected GPU, in the same order: each process once, NVML's first, without slipway's own;
+/// then the pods that have no process there. Asks NVML about all GPUs together, and reads the open files once. A user
+/// with more open files than the limits may hold any of the GPUs, and counts as `unseen`.
 std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host& host,
                                                     const std::vector<Affected>& affected, const PodHolders& given = {},
                                                     const OpenFileLimits& limits = {});
@@ -74,11 +74,11 @@ std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host
 /// "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 4"
 std::string to_text(const DeviceHolder& holder);
 std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders);
-/// For messages: the first of them, and of how many more there are "2993 more".
+/// For messages: the texts of the first holders, and "2993 more" for the others.
 std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders);
 /// The first of these texts, and the number of the others.
 std::vector<std::string> first_few_of(std::vector<std::string> texts);
-/// "stop the processes that use it and delete the pod …": what there is to do about them.
+/// Returns how to end the holders: "stop the processes that use it and delete the pod …".
 std::string how_to_end(const std::vector<DeviceHolder>& holders);
 
 }  // namespace slipway::nvidia::drain

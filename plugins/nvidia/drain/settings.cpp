@@ -23,7 +23,7 @@ constexpr std::array kPolicies{
     std::pair<std::string_view, Policy>("next-boot", Policy::next_boot),
 };
 constexpr seconds kLongest{30 * 24 * 3600};
-/// An apply waits that long, and its action has half an hour.
+/// An apply waits that long for the processes, and an action may take half an hour.
 constexpr seconds kLongestGrace{600};
 
 Error invalid(const std::string& what, const std::string& where, const std::string& next) {
@@ -111,7 +111,7 @@ Result<Settings> read_settings(const Json& value, const std::string& where) {
   settings.grace = grace;
   if (grace > kLongestGrace)
     return invalid("the grace " + to_text(grace) + " is longer than " + to_text(kLongestGrace), where + ".grace",
-                   "an apply waits for it: give a shorter one");
+                   "an apply waits that long: give a shorter grace");
   return settings;
 }
 

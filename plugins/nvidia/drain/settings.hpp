@@ -12,7 +12,7 @@
 namespace slipway::nvidia::drain {
 
 enum class Policy {
-  fail_fast,  ///< fail, naming them
+  fail_fast,  ///< fail, and name the users of the GPU
   wait,       ///< wait for the users until a deadline
   terminate,  ///< SIGTERM, and SIGKILL after the grace
   evict,      ///< the agent evicts the pods

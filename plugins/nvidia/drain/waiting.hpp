@@ -21,7 +21,7 @@ std::chrono::seconds now_since_boot();
 
 /// Reads /run/slipway/drain/NAME.json of that change; empty: it does not wait.
 std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change);
-/// Reads the same, or starts the wait now if the file has another target. Errors: those of writing.
+/// Reads that file, or starts the wait now if the file has another target. Errors: those of writing.
 Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change);
 void end_waiting(const Host& host, const std::string& name);
 

@@ -64,9 +64,9 @@ RecoveryAction recovery_action(unsigned number) {
       return {"the driver asks for a reboot of the node", "drain the node and reboot it"};
     case 3:
       return {"the driver asks to end the traffic between this GPU and others",
-              "drain the node; when the jobs that exchange data with this GPU have ended, look again"};
+              "drain the node; when the jobs that exchange data with this GPU have ended, check the GPU again"};
     case 4:
-      return {"the driver asks to let the GPU's jobs end, and to reset it then",
+      return {"the driver asks for a reset of the GPU when its jobs have ended",
               "drain the node, and reset the GPU when its jobs have ended (`slipway pause -- nvidia-smi -r -i UUID`)"};
     default:
       return {"the driver asks for a recovery action that slipway does not know",

@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> gpus_reset_by(const std::vector<std::str
     else if (word->starts_with("-i=") || word->starts_with("--id="))
       list = word->substr(word->find('=') + 1);
     else
-      return std::nullopt;  // it also does something else
+      return std::nullopt;  // the command also does something other than a reset
     for (std::string& gpu : split_list(list)) gpus.push_back(std::move(gpu));
   }
   return resets ? std::optional(std::move(gpus)) : std::nullopt;

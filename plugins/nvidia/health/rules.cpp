@@ -50,7 +50,7 @@ XidRule Rules::xid(unsigned number) const {
   if (const auto found = xids_.find(number); found != xids_.end()) return found->second;
   XidRule unknown{.number = number, .what = "see NVIDIA's XID catalogue"};
   unknown.action = "contact-support";
-  unknown.remedy = "look the number up there; drain the node if jobs fail on this GPU";
+  unknown.remedy = "look the XID up in NVIDIA's XID catalogue; drain the node if jobs fail on this GPU";
   return unknown;
 }
 
@@ -82,7 +82,7 @@ XidRule Rules::judged(unsigned number, std::string_view text) const {
     if (detail && detail->needs_reset) return rule;
     rule.severity = Severity::information;
     rule.own_remedy = rule.remedy =
-        "nothing now; if it happens again, look at both ends of the link (`nvidia-smi nvlink -e`)";
+        "nothing now; if it happens again, check both ends of the link (`nvidia-smi nvlink -e`)";
   }
   return rule;
 }

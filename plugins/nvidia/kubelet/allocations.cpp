@@ -171,7 +171,7 @@ Allocations AllocationReader::read() {
   PodTraces traces(host_, kubelet_root_of(socket_));
   found.all = merge(listed ? &*listed : nullptr, saved ? *saved : Checkpoint(), traces);
   if (!listed && !is_not_there(listed.error()))
-    found.incomplete = "kubelet does not report which pods have it: " + listed.error().what;
+    found.incomplete = "kubelet does not report which pods have GPUs: " + listed.error().what;
   else if (!saved)
     found.incomplete = (listed ? "kubelet's checkpoint, which has the init containers, cannot be read: "
                                : "kubelet does not run, and its list of devices cannot be read: ") +

@@ -47,8 +47,8 @@ class AllocationReader {
   /// folder
   AllocationReader(const Host& host, std::string socket) : host_(host), socket_(std::move(socket)) {}
 
-  /// Reads the allocations. There are none without a kubelet, or if this user may not ask it: such a user may not
-  /// change a GPU either. An entry of the checkpoint counts unless it has certainly ended:
+  /// Reads the allocations. Without a kubelet there are no allocations; a user who may not ask kubelet gets none
+  /// either, because such a user may not change a GPU. An entry of the checkpoint counts unless it has certainly ended:
   ///  - kubelet lists the container: its answer counts
   ///  - kubelet lists the pod but not the container, an init container: it counts until all listed containers of the
   ///    pod run, because they start after the init containers

@@ -2,8 +2,8 @@
 // plugins/nvidia/kubelet/pod_groups.hpp - the control groups that kubelet makes for pods, and those of containers in
 // them.
 //
-// They are looked up from the top: kubelet's own group is where only root can make one, so a control group of a user or
-// of a container that has the name of a pod's does not count.
+// They are looked up from the top, because only root can create kubelet's own group there. So a control group of a user
+// or of a container does not count, even with the name of a pod's group.
 #pragma once
 
 #include <map>

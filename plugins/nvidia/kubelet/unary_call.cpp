@@ -78,7 +78,7 @@ class Exchange {
     body.read_callback = give;
     const bool begun = nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, nullptr, 0) == 0 &&
                        nghttp2_submit_request(session, nullptr, headers.data(), headers.size(), &body, nullptr) > 0;
-    return begun ? Status() : failure(ErrorCode::io, "the call cannot be begun");
+    return begun ? Status() : failure(ErrorCode::io, "the call cannot be sent");
   }
 
   Status send(int fd) {
@@ -124,7 +124,7 @@ class Exchange {
     return body_.substr(kHead);
   }
 
-  static Error no_grpc() { return failure(ErrorCode::corrupt, "what answers does not speak gRPC"); }
+  static Error no_grpc() { return failure(ErrorCode::corrupt, "the other side does not speak gRPC"); }
 
   static Exchange& from(void* self) { return *static_cast<Exchange*>(self); }
 

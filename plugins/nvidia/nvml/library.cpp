@@ -40,8 +40,8 @@ bool wants_newer_c_library(std::string_view why) {
 Error with_remedy(Error error) {
   if (error.code == ErrorCode::invalid)
     error.next = wants_newer_c_library(error.what)
-                     ? "this driver needs a newer C library than slipway runs with: use a slipway that was built "
-                       "on a newer distribution, or this one's own package"
+                     ? "this driver needs a newer C library than slipway runs with: use a slipway that was built on a "
+                       "newer distribution, or the package of slipway for this distribution"
                      : "check that the file belongs to a driver for this machine's architecture";
   return error;
 }

@@ -121,7 +121,7 @@ Error nothing_there(const Inventory& inventory) {
     const LostGpu& first = inventory.lost.front();
     const std::size_t count = inventory.lost.size();
     return Error{ErrorCode::not_found,
-                 count == 1 ? first.name() + " " + first.state() + ", and there is no other one: " + first.why
+                 count == 1 ? first.name() + " " + first.state() + ", and the machine has no other GPU: " + first.why
                             : "none of the " + std::to_string(count) + " GPUs answers, beginning with " + first.name() +
                                   ": " + first.why,
                  "nvidia.com/gpu",

@@ -146,7 +146,8 @@ void find_missing(const Host& kernel, const std::set<std::string>& shown, Invent
   for (const PciDevice& device : nvidia::gpus_of_the_driver(kernel, shown))
     if (!shown.contains(nvidia::pci_place(device.address))) missing.push_back(device.address);
   const auto nameless = std::ranges::count(inventory.lost, std::string(), &LostGpu::pci_address);
-  if (nameless > 0 && static_cast<std::size_t>(nameless) != missing.size()) return;  // it could be any of them
+  if (nameless > 0 && static_cast<std::size_t>(nameless) != missing.size())
+    return;  // which address is whose is unknown
   std::size_t next = 0;
   for (LostGpu& gpu : inventory.lost)
     if (gpu.pci_address.empty()) gpu.pci_address = missing[next++];
@@ -162,7 +163,7 @@ std::string LostGpu::name() const {
 }
 
 std::string LostGpu::remedy() const {
-  constexpr const char* kLater = ". The specs take it in by themselves once it answers";
+  constexpr const char* kLater = ". The specs include this GPU as soon as it answers";
   if (hangs) return std::string(nvml::kHangRemedy) + kLater;
   // nvidia-smi cannot reset a GPU that NVML does not show.
   if (!index)
@@ -178,8 +179,9 @@ std::string LostGpu::remedy() const {
 std::vector<LostNote> lost_notes(const Inventory& inventory) {
   std::vector<LostNote> notes;
   for (const LostGpu& gpu : inventory.lost)
-    notes.push_back({gpu.name() + " " + gpu.state() + ", so CDI specs that are written now are without it: " + gpu.why,
-                     gpu.remedy()});
+    notes.push_back(
+        {gpu.name() + " " + gpu.state() + ", so CDI specs that are written now do not include it: " + gpu.why,
+         gpu.remedy()});
   return notes;
 }
 

@@ -56,7 +56,7 @@ struct Inventory {
 /// Everything in index order, without GPUs that only drive a display (DGX Display). A GPU that does not answer, and one
 /// on the PCI bus that NVML does not show and no other program has, is listed in `lost`; the others are still read.
 /// @param kernel  its PCI bus
-/// Errors: NVML's, with the GPU; a MIG device that cannot be read is one, since its layout may be changing.
+/// Errors: NVML's, with the GPU; a MIG device that cannot be read is an error too, since its layout may be changing.
 Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& kernel);
 
 /// Says which GPU is lost and why, and that the specs leave it out.

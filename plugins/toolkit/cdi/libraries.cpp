@@ -22,7 +22,7 @@ constexpr const char* kExplicit[] = {
 Error no_libcuda(const std::string& wanted, const std::string& other) {
   if (other.empty())
     return Error{ErrorCode::not_found,
-                 "no libcuda.so." + wanted + " is there: the driver's libraries are not installed",
+                 "libcuda.so." + wanted + " is missing: the driver's libraries are not installed",
                  "libcuda.so." + wanted,
                  "install the driver (`slipway apply` with the component driver), or name its root: --driver-root DIR",
                  {}};

@@ -19,7 +19,7 @@ constexpr unsigned kForAll = 0006;  // other users may read and write
 
 Error missing(const std::string& path, const std::string& owner) {
   return Error{ErrorCode::not_found,
-               "the device node " + path + " of " + owner + " is missing, and a container that got it would not start",
+               "the device node " + path + " of " + owner + " is missing: a container with this device would not start",
                path,
                "make the nodes: `slipway apply` with the component driver (and mig), or `nvidia-modprobe`",
                {}};
@@ -107,7 +107,7 @@ Result<std::vector<std::string>> mig_capability_nodes(const std::map<std::string
                    name_of(gpu) + ": the driver lists no capability " + name + " for its MIG device " +
                        std::to_string(device.index),
                    "/proc/driver/nvidia-caps/mig-minors",
-                   "the MIG layout is being changed: run it again when that is done",
+                   "the MIG layout is being changed: run the same command again when the change is done",
                    {}};
     paths.push_back("/dev/nvidia-caps/nvidia-cap" + std::to_string(found->second));
   }

@@ -28,18 +28,18 @@ constexpr std::array kWords{
           "replace "
           "it, then restart these containers"},
     Words{"no NVIDIA driver is loaded any more",
-          "run `slipway apply`, which loads it, then restart these containers: what they have open belongs to the "
+          "run `slipway apply`, which loads it, then restart these containers: their open device files belong to the "
           "former driver"},
     Words{"the host has no such device node any more",
           "run `slipway apply`, which makes the nodes, then restart these containers"},
-    Words{"the host's device node was made again with another number, as it may be when the driver is loaded again",
+    Words{"the host's device node was created again with another number, as can happen when the driver is reloaded",
           "run `slipway apply`, so that the CDI specs have the new numbers, then restart these containers"},
     Words{"the node is no longer in the container's /dev",
           "restart these containers; if it happens again, look for what mounts or cleans /dev in them"},
     Words{"the container's configuration does not permit it: NVIDIA's legacy hook adds devices without the runtime's "
           "knowledge, so any program that rewrites the device rules removes them (systemctl daemon-reload, kubelet's "
           "CPU manager, a resize, docker update)",
-          "give GPUs by CDI, which the runtime knows of: the components cdi and runtime in the host spec and "
+          "use CDI, so that the runtime knows the devices: the components cdi and runtime in the host spec and "
           "deviceListStrategy cdi-cri for the device plugin, or mode = \"cdi\" in "
           "/etc/nvidia-container-runtime/config.toml; then restart these containers"},
     Words{"the node is mounted into the container, and its device rules do not permit it",
@@ -52,10 +52,11 @@ constexpr std::array kWords{
           "these containers"},
     Words{"their device rules refuse it, although the container's configuration permits it: another program has "
           "rewritten the rules",
-          "restart these containers; `journalctl -u kubelet -u containerd -u docker` may have what changed them"},
-    Words{"the driver was replaced while they ran, and what is mounted into them is of the former version",
+          "restart these containers; `journalctl -u kubelet -u containerd -u docker` may show what changed the rules"},
+    Words{"the driver was replaced while they ran, and the libraries that are mounted into them are of the former "
+          "version",
           "restart these containers, which get the libraries of the driver that is loaded"},
-    Words{"they ask for it, and did not get it: the runtime class, or the engine, that made them does not know "
+    Words{"they request a GPU and did not get it: the runtime class, or the engine, that created them does not support "
           "GPUs",
           "add runtimeClassName: nvidia to their pods, or set deviceListStrategy: cdi-cri for the device plugin and "
           "enable CDI in the engine (`slipway apply` with the component runtime)"}};
@@ -111,10 +112,10 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
                     running.rootless == 1 ? "is" : "are"));
   if (running.elsewhere > 0)
     skipped.push_back(
-        fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "
-                    "a kernel of its own, as gVisor's)",
+        fmt::format("the nodes of {} are not in this machine's files (these run in a virtual machine, as with Kata, or "
+                    "with their own kernel, as with gVisor)",
                     running.elsewhere));
-  if (running.cut) skipped.push_back(fmt::format("there are more than {}", kMostContainers));
+  if (running.cut) skipped.push_back(fmt::format("there are more than {} containers", kMostContainers));
   if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
   if (!skipped.empty())
     findings.not_exercised(kContainers,

@@ -171,7 +171,7 @@ class LossSearch {
     const DeviceNumber has = place.kind == Place::Kind::device ? place.number : node.mounted ? number : node.number;
     if (has != number)
       return add(LossCause::renumbered,
-                 text + " is " + to_text(has) + " there and " + to_text(number) + " on the host");
+                 text + " is " + to_text(has) + " in the container and " + to_text(number) + " on the host");
     look_at_rules(node, text + " (" + to_text(number) + ")", number);
   }
 

@@ -55,7 +55,7 @@ shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& reques
 Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Log& log) {
   if (!edits.net_devices.empty())
     return Error{ErrorCode::unsupported,
-                 "the CDI specs give the container network devices, which NRI cannot pass on",
+                 "the CDI specs have network devices for the container, which NRI does not support",
                  name,
                  "use `mode: config` for the component runtime, or specs without network devices",
                  {}};
@@ -63,7 +63,8 @@ Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Log& 
   if (edits.intel_rdt) what = "a class of Intel RDT";
   if (!edits.additional_gids.empty())
     what += (what.empty() ? "" : " and ") + std::string("the groups that device nodes belong to");
-  if (!what.empty()) log("warning", name + ": its CDI specs name " + what + ", which NRI cannot pass on; left out");
+  if (!what.empty())
+    log("warning", name + ": left out " + what + ", which its CDI specs name and NRI does not support");
   edits.intel_rdt.reset();
   edits.additional_gids.clear();
   return {};
@@ -116,7 +117,7 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   wire::ContainerAdjustment adjustment = difference(before, after);
   std::string given;
   for (const std::string& device : wanted.devices) given += " " + device;
-  if (wanted.driver_only) given = " the driver's files and no device";
+  if (wanted.driver_only) given = " the driver's files without a device";
   log("info", name + ":" + as_utf8(shim::shortened(given) + ", asked for by " + wanted.source));
   for (const std::string& edit : shim::described(edits)) log("debug", name + ": " + as_utf8(shim::shortened(edit)));
   return adjustment;

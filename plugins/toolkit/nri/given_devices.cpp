@@ -11,7 +11,7 @@ using nvidia::kubelet::ListedPod;
 
 constexpr std::chrono::seconds kLimit{1};
 constexpr const char* kResources = "nvidia.com/";
-// Device plugins of others give out numbers, which are GPUs to NVIDIA_VISIBLE_DEVICES.
+// Other vendors' device plugins may use numbers as ids, which NVIDIA_VISIBLE_DEVICES would take for GPUs.
 constexpr const char* kUuids[] = {"GPU-", "MIG-"};
 
 void add_uuid(const ListedPod::Device& device, std::vector<std::string>& into) {

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-// Containers that an engine creates before it has the plugin back get no devices, so the pause is short.
+// Containers that an engine creates before the plugin is registered again get no devices, so the pause is short.
 constexpr milliseconds kFirstPause{50};
 constexpr milliseconds kLongestPause{250};
 constexpr seconds kRegistration{10};  // an engine gives up on a plugin after five seconds, unless configured otherwise

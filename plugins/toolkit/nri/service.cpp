@@ -25,7 +25,7 @@ class NriService final : public Service {
     };
     return Link(host, io, spec.text("nri_socket"), adjust_container).run(stop);
   }
-  // It does not use the driver: it reads and closes the specs for each container.
+  // The service does not use the driver: it reads and closes the specs for each container.
   Status quiesce() override { return {}; }
   Status resume() override { return {}; }
 };

@@ -30,7 +30,11 @@ Result<HostNode> read_host_node(const std::string& path) {
   if (S_ISBLK(info.st_mode)) node.type = "b";
   if (S_ISFIFO(info.st_mode)) node.type = "p";
   if (node.type.empty())
-    return Error{ErrorCode::invalid, path + ", a device node by the CDI spec, is not a device node", path, kRenew, {}};
+    return Error{ErrorCode::invalid,
+                 path + ", which the CDI spec lists as a device node, is not a device node",
+                 path,
+                 kRenew,
+                 {}};
   if (node.type != "p") {
     node.major = static_cast<std::int64_t>(major(info.st_rdev));
     node.minor = static_cast<std::int64_t>(minor(info.st_rdev));
@@ -46,7 +50,7 @@ Result<nvidia::cdi::DeviceNode> complete_node(nvidia::cdi::DeviceNode node, cons
   SLIPWAY_TRY(host, read_node(node.host_path));
   if (!node.type.empty() && node.type != host.type && !(node.type == "u" && host.type == "c"))
     return Error{ErrorCode::conflict,
-                 node.host_path + " is of type " + host.type + ", and the CDI spec says " + node.type,
+                 node.host_path + " is of type " + host.type + ", but the CDI spec says " + node.type,
                  node.host_path,
                  kRenew,
                  {}};
@@ -54,7 +58,7 @@ Result<nvidia::cdi::DeviceNode> complete_node(nvidia::cdi::DeviceNode node, cons
   const bool has_numbers = node.major != 0 || node.minor != 0;
   if (has_numbers && (node.major != host.major || node.minor != host.minor))
     return Error{ErrorCode::conflict,
-                 node.host_path + " is " + numbers(host.major, host.minor) + ", and the CDI spec says " +
+                 node.host_path + " is " + numbers(host.major, host.minor) + ", but the CDI spec says " +
                      numbers(node.major, node.minor),
                  node.host_path,
                  kRenew,

@@ -98,13 +98,14 @@ Error Policy::denied(const std::string& device, const std::string& source) {
 }
 
 Error Policy::undecided_error(const std::string& device, const std::string& source) {
-  return Error{ErrorCode::unreachable,
-               shortened(source) + " asks for " + shortened(device) +
-                   ", and kubelet, which knows whether the container has it, does not answer: " + given().problem,
-               where_,
-               "look at kubelet; where its folder is not /var/lib/kubelet, set kubelet_root of the component runtime. "
-               "It tries the container again by itself",
-               {}};
+  return Error{
+      ErrorCode::unreachable,
+      shortened(source) + " asks for " + shortened(device) +
+          ", but kubelet does not answer whether it has given this device to the container: " + given().problem,
+      where_,
+      "check kubelet; if its folder is not /var/lib/kubelet, set kubelet_root of the component runtime. kubelet "
+      "retries the container by itself",
+      {}};
 }
 
 }  // namespace slipway::shim

@@ -59,13 +59,13 @@ struct Request {
 ///   - a mount, which the settings accept; anything else, where they accept variables of unprivileged containers: yes
 /// A variable that does not count is left out, with a warning, and so is an annotation that the engine's own CDI
 /// support may be about: a fresh one, and where kubelet cannot be asked, one of another vendor.
-/// NVIDIA_VISIBLE_DEVICES=all becomes what kubelet gave.
+/// NVIDIA_VISIBLE_DEVICES=all becomes the devices that kubelet gave.
 ///
 /// @param bundle  the OCI configuration of the container
 /// @param where   its file, for errors
-/// Errors: `invalid` when a member that is looked at is of another type than OCI's, or more than 4096 devices are asked
-/// for, or those of requirements_of(); `denied` an annotation or mount that does not count, with the rule that would
-/// change that; `unreachable` a UUID that device plugins write, while kubelet does not answer.
+/// Errors: `invalid` when a member that is read has another type than in OCI, or more than 4096 devices are requested,
+/// or those of requirements_of(); `denied` an annotation or mount that does not count, with the rule that would change
+/// that; `unreachable` a UUID that device plugins write, while kubelet does not answer.
 Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where,
                              const Origin& origin = {});
 

@@ -31,7 +31,7 @@ struct Condition {
 };
 using Alternative = std::vector<Condition>;
 
-Error no_expression(const Requirement& requirement, const std::string& why) {
+Error invalid_requirement(const Requirement& requirement, const std::string& why) {
   return Error{ErrorCode::invalid,
                requirement.variable + " is not a requirement: " + why,
                {},
@@ -56,10 +56,10 @@ std::string quoted(std::string_view part) { return "'" + shortened(part) + "'"; 
 /// Reads "PROPERTY OPERATOR VALUE", without blanks. Adds nothing for an unknown property.
 Status read_condition(const Requirement& requirement, std::string_view text, Alternative& into, std::size_t& read) {
   if (++read > kMostConditions)
-    return no_expression(requirement, "it has more than " + std::to_string(kMostConditions) + " conditions");
+    return invalid_requirement(requirement, "it has more than " + std::to_string(kMostConditions) + " conditions");
   const auto begin = text.find_first_of(kOfOperators);
   if (begin == std::string_view::npos || begin == 0)
-    return no_expression(requirement, quoted(text) + " is not PROPERTY, OPERATOR and VALUE");
+    return invalid_requirement(requirement, quoted(text) + " is not PROPERTY, OPERATOR and VALUE");
   Condition condition{in_lower_case(text.substr(0, begin)), {}, {}};
   if (std::ranges::count(kProperties, condition.property) == 0) return {};
   const std::string_view rest = text.substr(begin);
@@ -71,10 +71,10 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
                           ? condition.value.find_first_of(kOfOperators) == std::string::npos && !condition.value.empty()
                           : is_version(condition.value);
   if (condition.is.empty() || !valued)
-    return no_expression(requirement,
-                         quoted(text) + " does not compare with a " + std::string(named ? "brand" : "version"));
+    return invalid_requirement(requirement,
+                               quoted(text) + " does not compare with a " + std::string(named ? "brand" : "version"));
   if (named && condition.is != "=" && condition.is != "!=")
-    return no_expression(requirement, quoted(text) + " compares a brand with an operator other than = and !=");
+    return invalid_requirement(requirement, quoted(text) + " compares a brand with an operator other than = and !=");
   into.push_back(std::move(condition));
   return {};
 }
@@ -82,7 +82,7 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
 /// Leaves out alternatives without a known condition.
 Result<std::vector<Alternative>> read_alternatives(const Requirement& requirement) {
   if (requirement.expression.size() > kLongestRequirement)
-    return no_expression(requirement, "it has more than " + std::to_string(kLongestRequirement) + " bytes");
+    return invalid_requirement(requirement, "it has more than " + std::to_string(kLongestRequirement) + " bytes");
   std::vector<Alternative> alternatives;
   std::size_t read = 0;
   for (const std::string_view words : split<std::string_view>(requirement.expression, ' ')) {
@@ -216,8 +216,8 @@ Result<std::string> check_requirement(const Requirement& requirement, const GpuF
   }
   if (alternatives.empty()) return std::string();
   if (unknown != nullptr)
-    return requirement.variable + " was not checked: whether " + shortened(unknown->text()) + " holds for " + gpu.name +
-           " is not known";
+    return requirement.variable + " was not checked: it is not known whether " + shortened(unknown->text()) +
+           " holds for " + gpu.name;
   return unmet_requirement(requirement, *failed, gpu, alternatives.size() - 1);
 }
 

@@ -122,7 +122,8 @@ const Specs::ByName& Specs::named(const std::string& kind, Index& index) const {
   if (fresh)
     for (const Found& one : all_of(kind)) {
       std::vector<Found>& same = place->second[one.device->name];
-      if (same.empty() || same.back().file != one.file) same.push_back(one);  // of one file the first entry counts
+      if (same.empty() || same.back().file != one.file)
+        same.push_back(one);  // within one file the first entry of a name counts
     }
   return place->second;
 }

@@ -128,8 +128,8 @@ void EngineChecks::add_config_check(const std::string& tool, Plan& plan, const J
   plan.add(action::custom({.name = title_ + " takes its configuration",
                            .data = data,
                            .inverse = nullptr,
-                           .irreversible = "it only looks"}))
-      .because("asked before " + title_ + " is restarted");
+                           .irreversible = "it changes nothing"}))
+      .because("the engine checks its new configuration before " + title_ + " is restarted");
 }
 
 std::string EngineChecks::why_not_restarted() const {
@@ -146,7 +146,7 @@ void EngineChecks::restart_after(Action& change, const std::string& reason) cons
 void EngineChecks::add_answer_check(Plan& plan) const {
   if (const std::string why = why_not_restarted(); !why.empty())
     return plan.note(title_ + " is not restarted (" + why + "): the change takes effect at its next start" +
-                     (settings_.restart ? ", which is left to you" : ""));
+                     (settings_.restart ? "; restart it yourself" : ""));
   if (!live_) return;
   plan.add(action::custom({.name = title_ + " answers",
                            .data = {{"check", "answers"},
@@ -157,8 +157,8 @@ void EngineChecks::add_answer_check(Plan& plan) const {
                                     {"unit", facts_.value("unit", "")},
                                     {"cri", facts_.value("cri_works", false)}},
                            .inverse = nullptr,
-                           .irreversible = "it only looks"}))
-      .because("asked once " + title_ + " was restarted");
+                           .irreversible = "it changes nothing"}))
+      .because("slipway checks this after " + title_ + " was restarted");
 }
 
 Result<bool> check_engine(const Action& action, const Host& host) {
@@ -177,7 +177,7 @@ Result<Outcome> expect_engine(const Action& action, const Host& host) {
     return Error{ErrorCode::invalid,
                  data.value("title", "") + " refuses its configuration: " + reason,
                  data.value("config", ""),
-                 "correct what it names; the engine was not restarted",
+                 "correct the setting that the error names; the engine was not restarted",
                  {}};
   }
   const auto deadline = std::chrono::steady_clock::now() + kAnswerLimit;

@@ -47,7 +47,8 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
 Result<Json> read_low_level_runtime(const Json& engines, const Host& host) {
   std::set<std::string> programs;
   bool hidden = false;  // the default handler of an engine is a runtime for GPUs
-  bool stated = false;  // once it is, the handler runc would give another program
+  bool stated =
+      false;  // the program must be written: another one would be used once the default handler is one for GPUs
   for (const Json& engine : engines) {
     const Json low_level = at_path(engine, {"low_level"});
     if (text_of(engine, "runtime").empty() || !low_level.is_object()) continue;

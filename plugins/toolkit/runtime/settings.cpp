@@ -109,7 +109,7 @@ Status expect_one_engine(const Names& engines, const Variables& variables) {
   for (const char* name : {"RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "RUNTIME_SOCKET", "RUNTIME_EXECUTABLE_PATH"})
     if (const auto found = variables.find({name}); !found.name.empty())
       return Error{ErrorCode::invalid,
-                   "the variable " + found.name + " is set, and nothing says which engine it is about",
+                   "the variable " + found.name + " is set, but no setting says which engine it applies to",
                    found.where,
                    "name one engine: the key `engines` of the component runtime, or the variable RUNTIME",
                    {}};

@@ -176,7 +176,7 @@ class SettingsWriter {
             found.name + " asks for the feature " + name +
                 (known == nullptr ? ", which NVIDIA's toolkit does not have" : ": " + std::string(known->reason)),
             found.where,
-            "take the feature out",
+            "remove the feature",
             {}};
       if (known->treatment == Switch::Treatment::honoured) SLIPWAY_CHECK(set_variable(found, {"features", name}, true));
     }

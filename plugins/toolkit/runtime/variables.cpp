@@ -114,7 +114,7 @@ Variables::Found Variables::find(const Names& names) const {
 
 Error wrong_value(const Variables::Found& found, const std::string& expected) {
   return Error{ErrorCode::invalid,
-               "the variable " + found.name + " is '" + found.value + "', and " + expected + " was expected",
+               "the variable " + found.name + " is '" + found.value + "'; expected " + expected,
                found.where,
                "correct it or unset it; keys of the component runtime take precedence over variables",
                {}};

@@ -96,7 +96,7 @@ std::string effective_capabilities() {
   return "unknown";
 }
 
-/// Returns those of these socket families, by number, that can be created here.
+/// Returns the numbers of the given socket families that can be created here.
 std::string families_of(const std::vector<long>& asked) {
   std::string answered;
   for (const long family : asked)
@@ -249,8 +249,8 @@ TEST_F(ConfinedWorker, WouldReachAllThatIfItWereNotConfined) {
                                                 std::string(kOfNobody) + kOnBystander + "user program")));
 }
 
-// Earlier a missing cache folder was replaced by its nearest parent: with "--cache /data/x" and no /data, all of / was
-// writable.
+// Before the fix, a missing cache folder was replaced by its nearest parent: with "--cache /data/x" and no /data, all
+// of / was writable.
 TEST_F(ConfinedWorker, WritesIntoAFolderThatWasNotThereAndNotIntoItsNearest) {
   if (!has_landlock()) GTEST_SKIP() << "the kernel has no Landlock to speak of";
   stage_["cache"] = dir_ / "missing/cache";
@@ -312,7 +312,7 @@ TEST_F(ConfinedWorker, OfARegistryKeepsOnlyTheNetwork) {
   EXPECT_EQ(output, has_landlock() ? "socket " : "write rename socket ");
 }
 
-// It could otherwise reach virtual machines, and rarely used parts of the kernel.
+// The worker could otherwise reach virtual machines, and rarely used parts of the kernel.
 TEST_F(ConfinedWorker, OfARegistryMakesOnlyNetworkSockets) {
   constexpr long kUnseen = 1L << 32;  // the kernel looks at an int
   std::vector<long> all;

@@ -129,7 +129,7 @@ TEST(RealRegistryLogin, IsDeniedWithoutAPassword) {
   const auto catalogue = answer("catalogue", {{"source", source}, {"cache", dir.path()}}, {});
   ASSERT_FALSE(catalogue);
   EXPECT_EQ(catalogue.error().code, ErrorCode::denied) << to_text(catalogue.error());
-  EXPECT_NE(to_text(catalogue.error()).find("none is configured"), std::string::npos) << to_text(catalogue.error());
+  EXPECT_NE(to_text(catalogue.error()).find("no login is configured"), std::string::npos) << to_text(catalogue.error());
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   const Ran plan = root_.run({"plan"}, kMachine);
   EXPECT_EQ(plan.code, 2) << plan.err;
   EXPECT_THAT(plan.out,
-              HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so CDI specs that are written now are without it"));
+              HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so CDI specs that are written now do not include it"));
   // An apply does not fix the consequences of the lost GPU.
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out,
               AllOf(HasSubstr("\n      leads to cdi.current: "), Not(HasSubstr("do: run `slipway apply"))));

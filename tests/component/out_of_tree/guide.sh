@@ -101,7 +101,7 @@ broken() {
 }
 broken 's/type: integer/type: number/' manifest.yaml 'manifest.yaml:6:11: error: locked_memory_kib.type: expected one of '
 broken 's/component: acme/component: bad/' manifest.yaml "manifest.yaml:1: error: SLIPWAY_PLUGIN() has no component 'bad'; it names acme"
-broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: it has no entry slipway_plugin_open'
+broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: the library has no function slipway_plugin_open'
 sed -i 's/ VERSION 1.0.0//' CMakeLists.txt
 if cmake -S . -B "$work/build" >"$work/log" 2>&1; then fail "a plugin without a version was configured"; fi
 grep -q "'' is not a version" "$work/log" || fail "$(cat "$work/log")"

@@ -83,7 +83,7 @@ Ran claim_the_drivers_file(const std::string& further) {
                        host.folder().at("host.yaml").string()});
 }
 
-// Earlier it printed "Nothing is wrong with it", and a host with the plugin lost its driver.
+// Before the fix, the check printed "Nothing is wrong with it", and a host with the plugin lost its driver.
 TEST(OwnPluginsCheck, FindsAForeignPluginThatClaimsAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file(kDriver);
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
@@ -104,7 +104,7 @@ TEST(OwnPluginsCheck, ReportsThatItTriedNothing) {
   const ScratchHost host;
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_TEST_PLUGINS "/toolkit.so", "--sim", "h100x8"});
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tried"));
+  EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tested"));
   EXPECT_THAT(ran.out, HasSubstr("--root DIR"));
   EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with it")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway plugin check` beside other plugins. Earlier it printed "Nothing is wrong with it" about a plugin that
-// claimed a file of another one, and a host that got both lost both components.
+// `slipway plugin check` beside other plugins. Before the fix, the check printed "Nothing is wrong with it" about a
+// plugin that claimed a file of another one, and a host that got both lost both components.
 #include "tests/component/plugin-check/check_report.hpp"
 
 namespace slipway {
@@ -37,7 +37,7 @@ TEST(PluginCheckBeside, FindsAFileBelowAnotherComponentsFile) {
 TEST(PluginCheckBeside, PassesWithoutAClashAndNamesUnplannedComponents) {
   const CheckReport report = beside("/etc/of/its/own");
   EXPECT_EQ(report.code, 0) << ::testing::PrintToString(report.failed);
-  EXPECT_THAT(report.passed.at("plugin.beside"), HasSubstr("nothing that it claims is claimed by "));
+  EXPECT_THAT(report.passed.at("plugin.beside"), HasSubstr("no file, unit or key of this plugin is also claimed by "));
   EXPECT_THAT(report.not_exercised.at("plugin.beside"), HasSubstr("supplied (it needs packages)"));
 }
 

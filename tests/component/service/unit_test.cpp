@@ -286,7 +286,8 @@ TEST_P(LosingService, RestartsWhenItsFolderIsRemoved) {
   EXPECT_EQ(service.log().find("starting again"), std::string::npos) << service.log();
   std::filesystem::remove(folder);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone; the service restarts so that it is made again"));
+  EXPECT_THAT(service.log(),
+              HasSubstr(folder.string() + " is gone; the service restarts so that the folder is created again"));
 }
 
 // Earlier an upgrade restarted the unit, and meanwhile the service did no work.

@@ -135,7 +135,7 @@ TEST_F(NriService, DoesNotWaitForAProcessInKubeletsPlace) {
   PluginEnd second = mute.accept();
   second.say("HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_TRUE(plugin.hear());
-  EXPECT_TRUE(logs("what answers does not speak gRPC")) << log();
+  EXPECT_TRUE(logs("the other side does not speak gRPC")) << log();
 }
 
 TEST_F(NriService, ReconnectsToARestartedEngine) {
@@ -222,7 +222,7 @@ class NriPlan : public NriService {
 };
 
 TEST_F(NriPlan, InAnImageIsTheServiceAndNoFileOfTheEngine) {
-  EXPECT_THAT(slipway("plan -f " + folder_.at("host.yaml")).output, HasSubstr("is not asked in an image"));
+  EXPECT_THAT(slipway("plan -f " + folder_.at("host.yaml")).output, HasSubstr("cannot be asked in an image"));
   const Ran applied = apply();
   ASSERT_EQ(applied.status, 0) << applied.output << applied.errors;
   EXPECT_TRUE(unit());

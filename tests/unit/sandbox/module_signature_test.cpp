@@ -91,7 +91,7 @@ TEST_F(ModuleSignature, NeedsAKeyWithoutAPassPhraseAndItsOwnCertificate) {
   EXPECT_THAT(refusal(work.at("/locked"), certificate).what, HasSubstr("without a pass phrase"));
   EXPECT_THAT(refusal(work.at("/text"), certificate).what, HasSubstr("not a private key in PEM form"));
   EXPECT_THAT(refusal(key, work.at("/text")).what, HasSubstr("not an X.509 certificate"));
-  EXPECT_THAT(refusal(work.at("/other"), certificate).what, HasSubstr("is not that of the signing key"));
+  EXPECT_THAT(refusal(work.at("/other"), certificate).what, HasSubstr("does not belong to the signing key"));
   EXPECT_EQ(refusal("pkcs11:object=key", certificate).code, ErrorCode::unsupported);
   EXPECT_EQ(refusal(work.at("/none"), certificate).code, ErrorCode::not_found);
 }

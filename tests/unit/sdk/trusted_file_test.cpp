@@ -180,8 +180,8 @@ TEST(TrustedFileOfAnyUser, IsAbsentWhenItAppearsTooLate) {
   EXPECT_EQ(read_trusted(HostWithLateFile(with), "/tmp/x/file").value_or(""), "theirs") << "the stand-in's";
 }
 
-// Earlier a name that leads to no file any more, like that of a deleted file behind a descriptor, was loaded without a
-// check.
+// Before the fix, a name that leads to no file any more, like that of a deleted file behind a descriptor, was loaded
+// without a check.
 TEST(TrustedFileOfAnyUser, ThatIsALibraryWithoutANameIsNotLoaded) {
   const TempDir folder;
   const std::string file = folder.at("library").string();

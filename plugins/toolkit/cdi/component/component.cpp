@@ -98,12 +98,12 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
   const Json specs = facts.value("specs");
   for (const auto& [path, text] : specs.items())
     plan.add(action::file({.path = path, .content = text, .on_drift = "replace"}))
-        .because("container engines find the GPUs of this boot in it");
+        .because("container engines read the GPUs of this boot from this file");
   const Json nodes = facts.value("nodes");
   if (spec.flag("char_links") && inputs.target().live)
     for (const Json& node : nodes)
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
-          .because("the device cgroup of containers finds the node by it");
+          .because("the device cgroup of containers finds the node by this link");
   plan_refresh_units(read_cdi_settings(spec), inputs.target().slipway, plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
   for (const std::string& lost : facts.texts("lost")) plan.note(lost);

@@ -18,8 +18,8 @@ bool has_former_specs(const CdiSettings& settings, const Host& host) {
                              [&](Mode mode) { return host.info(settings.path_of(settings.kind_of(mode))).ok(); });
 }
 
-/// Says why no spec can be written now; empty: one can. If the driver was unloaded, the former specs must stay: then
-/// the NVML call fails instead.
+/// Says why no spec can be written now; empty: specs can be written. If the driver was unloaded, the former specs must
+/// stay: then the NVML call fails instead.
 std::string why_later(const CdiSettings& settings, const DriverRoots& roots, const Host& host) {
   if (!host.has_kernel_view()) return "this root shows no devices; slipway-boot.service writes the specs at each boot";
   if (!host.live() && !host.info("/dev/nvidiactl"))

@@ -36,7 +36,8 @@ Status take_features(const std::vector<std::string>& features, GenerateOptions& 
       options.explicit_libraries = true;
     else if (feature == "enable-coherent-annotations")
       options.coherent = true;
-    else if (feature != "disable-nvsandboxutils" && feature != "disable-nvsandbox-utils")  // never used here
+    else if (feature != "disable-nvsandboxutils" &&
+             feature != "disable-nvsandbox-utils")  // slipway never uses this library
       return wrong_word("--feature-flag " + feature + " is not known to slipway", feature,
                         {"no-additional-gids-for-device-nodes", "disable-ipc-discoverer",
                          "enable-explicit-driver-libraries", "enable-coherent-annotations"});

@@ -37,7 +37,7 @@ class Machine {
   std::unique_ptr<Host> dev_;     ///< null: host_
   std::string driver_root_;
   std::string dev_root_;
-  bool ends_soon_ = false;                                            ///< said by begin_inventory()
+  bool ends_soon_ = false;                                            ///< set by begin_inventory()
   std::future<Result<std::unique_ptr<nvidia::nvml::Nvml>>> opening_;  ///< of begin_inventory()
 };
 

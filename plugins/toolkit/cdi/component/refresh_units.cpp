@@ -10,10 +10,10 @@ namespace {
 constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
 
 // A request is removed before the machine is read, so that a request that arrives meanwhile counts. The pause limits
-// the rate to two runs a second, without a start limit that would stop the refresh for good. The unit waits for another
-// apply, which may be past cdi already. Status 75: that takes longer. Nodes appear a moment after their module, so that
-// a failure is retried a few times. A Condition that fails would leave the request in place, and systemd would start
-// the unit again and again.
+// the rate to two runs a second, without a start limit that would stop the refresh for good. The unit waits for the end
+// of another apply, which may have finished cdi already; status 75 means that this apply takes longer. Nodes appear a
+// moment after their module, so that a failure is retried a few times. A Condition that fails would leave the request
+// in place, and systemd would start the unit again and again.
 std::string service_text(const CdiSettings& settings, const std::string& program) {
   const std::string folder = base::unit_word(settings.folder);
   const std::string request = nvidia::kRefreshFile;
@@ -104,7 +104,7 @@ void plan_refresh_units(const CdiSettings& settings, const std::string& program,
       .because("udev tells when the driver or a GPU comes or goes");
   plan.add(action::systemd_unit(
                {.name = nvidia::kRefreshPathUnit, .content = path_text(program), .enabled = true, .started = true}))
-      .because("it waits for changes of what the specs describe");
+      .because("this unit waits for changes of the driver, the GPUs and MIG");
 }
 
 }  // namespace slipway::toolkit

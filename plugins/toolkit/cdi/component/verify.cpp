@@ -32,8 +32,8 @@ void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
   }
   const std::size_t count = facts.specs.size();
   findings.pass("cdi.specs",
-                std::to_string(count) + (count == 1 ? " spec is there and valid" : " specs are there and valid"));
-  findings.expect("cdi.current", current, "they describe the GPUs, the driver and the nodes as they are now",
+                std::to_string(count) + (count == 1 ? " spec exists and is valid" : " specs exist and are valid"));
+  findings.expect("cdi.current", current, "the specs describe the present GPUs, driver and nodes",
                   "the GPUs, the driver or the nodes have changed since the specs were written", kApply);
 }
 
@@ -81,7 +81,7 @@ void verify_conflicts(const Host& host, Findings& findings) {
   if (folders.conflicts.empty())
     findings.pass("cdi.conflicts", "no two specs of the same priority define the same device");
   else
-    findings.fail("cdi.conflicts", to_text(folders.conflicts.front()) + ", so engines refuse what both have",
+    findings.fail("cdi.conflicts", to_text(folders.conflicts.front()) + ", so engines refuse these devices",
                   remedy_for(folders.conflicts.front()));
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLargestSection = 1U << 20;
 constexpr std::size_t kNoteAlignment = 4;
 
-Error malformed() { return Error{ErrorCode::invalid, "it is no 64-bit ELF file, or a damaged one", {}, {}, {}}; }
+Error malformed() { return Error{ErrorCode::invalid, "it is not a 64-bit ELF file, or it is damaged", {}, {}, {}}; }
 
 bool read_at(int fd, void* into, std::size_t size, std::uint64_t offset) {
   return offset <= INT64_MAX && ::pread(fd, into, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);

@@ -4,8 +4,8 @@
 //
 // All are `createContainer` hooks (OCI runtime-spec 1.1): programs of the host, run in the mount namespace of the new
 // container before its root is pivoted to. Names, options and effects are those of NVIDIA's nvidia-cdi-hook 1.20, so
-// that either program can run what the other's spec asks for. The container's root is hostile: no path in it is
-// followed but from its own root (RootDir), and nothing is read from the environment.
+// that either program can run the hooks in the other's specs. The container's root is hostile: paths in it are only
+// followed from its own root (RootDir), and nothing is read from the environment.
 #pragma once
 
 #include <string>

@@ -221,7 +221,7 @@ Status run_jailed(const RootDir& root, const JailedProgram& program) {
     ::_exit(kFailed);
   }
   answer.write = Fd();
-  group.add(child);  // if the group refuses the process, it is measured instead
+  group.add(child);  // if the group refuses the process, its memory is measured instead
   start.write = Fd();
   return await(child, std::move(answer.read), group, program.arguments.front());
 }

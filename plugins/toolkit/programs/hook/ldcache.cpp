@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kDefault = "/sbin/ldconfig";
 
-/// Ubuntu's /sbin/ldconfig is a script around ldconfig.real. A leading "@" means the host's program, which this is.
+/// Ubuntu's /sbin/ldconfig is a script around ldconfig.real. A leading "@" means the program of the host; this hook
+/// always uses that one.
 std::string program_of(std::string path) {
   if (path.starts_with('@')) path.erase(0, 1);
   const std::string real = path + ".real";

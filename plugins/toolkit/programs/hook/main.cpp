@@ -57,7 +57,7 @@ int main_of(std::vector<std::string> words) {
     if (!done) say(name, done.error());
     return done ? 0 : 1;
   }
-  std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s', going on without it\n",
+  std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s'; it is skipped\n",
                base::printable(name).c_str());
   return 0;
 }

@@ -80,8 +80,10 @@ Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& 
 }
 
 std::string hook_sentence(const std::string& path) {
-  return path + " has podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, beside the " +
-         "devices that it gets by CDI";
+  return path +
+         " makes podman and CRI-O run NVIDIA's hook in each container with NVIDIA_VISIBLE_DEVICES, in addition to "
+         "the " +
+         "CDI devices";
 }
 
 void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
@@ -133,7 +135,7 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
       continue;
     }
     if (seen->is_null()) continue;
-    // Settings about containerd may refer to a distribution that is also found by itself.
+    // Settings about containerd may name a file of a distribution, which is also detected on its own.
     const std::string kind = seen->value("kind", engine.name);
     if (!found.facts.contains(kind)) found.facts[kind] = *std::move(seen);
   }
@@ -249,8 +251,8 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   add_notes(settings, facts, plan);
   if (settings.untouched)
     plan.note(
-        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; what an earlier apply "
-        "wrote into an engine's configuration is removed");
+        "no engine is configured: `engines` is empty, or NO_RUNTIME_CONFIG is set; slipway removes what earlier "
+        "applies wrote into the engines' configurations");
   SLIPWAY_CHECK(plan_engines(settings, facts, inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
   add_outputs(settings, facts, plan);

@@ -69,7 +69,7 @@ void diagnose_containerd(const std::string& kind, const Json& facts, const Host&
     if (usual.name != kind || usual.config == config || !host.exists(usual.config)) continue;
     findings.add({Finding::Status::warning, "runtime.other-config",
                   title + " is started with " + config + "; " + usual.config + " exists but is not read",
-                  "change " + config + "; what others write to " + usual.config + " has no effect"});
+                  "change " + config + ": changes of " + usual.config + " have no effect"});
   }
 }
 
@@ -84,7 +84,7 @@ void diagnose_docker(const Json& facts, const Host& host, Findings& findings) {
                       " has no runtime nvidia, which the snap registers when it finds a driver: its containers get "
                       "no GPUs",
                   "once the driver is loaded, `snap stop docker` and `snap start docker`; `snap logs "
-                  "docker.nvidia-container-toolkit` says what it found"});
+                  "docker.nvidia-container-toolkit` shows what the snap found"});
   if (runtimes.is_object())
     for (const auto& [name, runtime] : runtimes.items())
       find_missing_program("Docker", name, at_path(runtime, {"path"}), host, findings);

@@ -92,16 +92,18 @@ void verify_kubelet(const RuntimeSettings& settings, const Host& host, Findings&
   const std::string socket = settings.kubelet_root + nvidia::kubelet::kPodResourcesBelowRoot;
   const auto end = connect_to(host, socket);
   if (end && greets(end->get()))
-    return findings.pass(kFinding, "kubelet says at " + socket + " which devices it has given to a container");
+    return findings.pass(kFinding, "kubelet reports at " + socket + " which devices it has given to a container");
   if (host.booting()) return findings.not_exercised(kFinding, "kubelet may start once this boot is verified");
   const std::string found = root_of_kubelet(host);
   if (!end && found.empty())
     return findings.not_exercised(kFinding, "no kubelet runs: only rules give devices to unprivileged containers");
   if (!end && found != settings.kubelet_root)
-    return findings.fail(kFinding, "kubelet is in " + found + ", and is asked at " + socket + ": pods get no devices",
+    return findings.fail(kFinding,
+                         "kubelet's folder is " + found + ", but slipway asks at " + socket + ": pods get no devices",
                          "write kubelet_root: " + found + " for the component runtime");
-  findings.fail(kFinding, "what listens at " + socket + " does not answer as kubelet does: pods get no devices",
-                "look at kubelet, such as by `systemctl status kubelet`");
+  findings.fail(kFinding,
+                "the process that listens at " + socket + " does not answer like kubelet: pods get no devices",
+                "check kubelet, for example with `systemctl status kubelet`");
 }
 
 }  // namespace slipway::toolkit

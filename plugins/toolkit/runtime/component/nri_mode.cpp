@@ -83,8 +83,8 @@ Status plan_engine(const RuntimeSettings& settings, const Json& engine, bool lis
   if (live && engine.value("answers", false))
     return no_nri(engine, "runs and does not listen at " + settings.nri_socket + ": it " + off,
                   switch_on(engine) + " and restart it, or write mode: config");
-  plan.note(text_of(engine, "title") + (live ? " does not run" : " is not asked in an image") +
-            ", so it is not known yet whether its NRI is on" +
+  plan.note(text_of(engine, "title") + (live ? " does not run" : " cannot be asked in an image") +
+            ", so slipway does not know yet whether its NRI is on" +
             (off_by_default ? "; before 2.0 it is off by default: " + switch_on(engine) : ""));
   return {};
 }

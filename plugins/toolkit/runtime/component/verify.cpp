@@ -70,8 +70,8 @@ bool docker_files_fail(const std::string& name, const Json& facts, const Host& h
     if (!flags.contains(flag) || !file->contains(key)) continue;
     findings.fail(name,
                   "dockerd will not start: " + text_of(flags, "place") + " starts it with a flag that sets " + key +
-                      ", and " + config + " sets that as well",
-                  "remove the flag, or the key from " + config + "; what slipway wrote there, `slipway apply` removes");
+                      ", and " + config + " sets the same key",
+                  "remove the flag, or the key from " + config + "; `slipway apply` removes a key that slipway wrote");
     return true;
   }
   return false;
@@ -114,7 +114,7 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
 
 void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings) {
   const std::string socket = facts.value("socket", "");
-  if (socket.empty()) return findings.not_exercised(name, "it has no daemon to ask");
+  if (socket.empty()) return findings.not_exercised(name, "this engine has no daemon to ask");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
   if (facts.value("snap", false))
     return findings.not_exercised(name,

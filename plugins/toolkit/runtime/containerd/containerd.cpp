@@ -147,8 +147,8 @@ void compare_with_kubelet(ContainerdSurvey& survey) {
   const std::string kubelet = survey.host.read(kKubelet).value_or("");
   if (kubelet.find("cgroupDriver: systemd") == std::string::npos) return;
   survey.notes.push_back(std::string(kKubelet) +
-                         " says cgroupDriver: systemd, and containerd's default handler has no " +
-                         "SystemdCgroup = true, which handlers inherit: set it there");
+                         " says cgroupDriver: systemd, but containerd's default handler has no " +
+                         "SystemdCgroup = true, which other handlers inherit: set it in the default handler");
 }
 
 /// Reads how devices are given according to the CRI plugin's table.
@@ -227,10 +227,10 @@ Status edit_template(ContainerdSurvey& survey) {
   const std::string text = survey.host.read(path).value_or("");
   if (!text.empty() && !text.starts_with(kOwnHead))
     return Error{ErrorCode::unsupported,
-                 path + " is a template of your own, which is not TOML that keys could be added to",
+                 path + " is a template of your own: slipway cannot add keys to it, because it is not TOML",
                  path,
-                 "give it the line {{ template \"base\" . }} and the handlers by hand, or update " +
-                     survey.known.title + " to one whose containerd (2.1) reads " + survey.known.folder +
+                 "add the line {{ template \"base\" . }} and the handlers to it by hand, or update " +
+                     survey.known.title + " to a version whose containerd (2.1) reads " + survey.known.folder +
                      "/config-v3.toml.d",
                  {}};
   survey.edit = {.kind = "template", .path = path};
@@ -257,7 +257,8 @@ Status look_at_ranchers(ContainerdSurvey& survey) {
     survey.edit = {.kind = "file", .path = own};
     survey.checkable = reads_folder && made;
     if (!made)
-      survey.notes.push_back(survey.known.title + " has not run here yet; its version is taken to read " + folder);
+      survey.notes.push_back(survey.known.title + " has not run here yet; slipway assumes that its version reads " +
+                             folder);
     return {};
   }
   return edit_template(survey);

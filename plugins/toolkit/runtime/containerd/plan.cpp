@@ -61,7 +61,7 @@ Action* plan_template(DesiredConfig desired, const ContainerdFacts& facts, bool 
   const std::string& title = facts.title;
   for (const std::string& name : facts.edit.left_out) {
     std::erase(desired.names, name);
-    plan.note(title + " adds the handler " + name + " itself, for NVIDIA's runtime that is installed");
+    plan.note(title + " adds the handler " + name + " by itself, because NVIDIA's runtime is installed");
   }
   if (desired.as_default)
     plan.note(title + " takes the default handler from its own option: start it with --default-runtime NAME");

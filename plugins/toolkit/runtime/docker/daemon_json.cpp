@@ -23,18 +23,19 @@ Error wrong_file(const std::string& what, const std::string& place, const std::s
 }
 
 Error reserved(const std::string& name) {
-  return Error{ErrorCode::unsupported,
-               "Docker keeps the runtime name " + name + " for itself, and does not start with a runtime of that name",
-               "spec.components.runtime.names",
-               "choose another name, such as nvidia, or leave docker out of engines",
-               {}};
+  return Error{
+      ErrorCode::unsupported,
+      "Docker reserves the runtime name " + name + ", and does not start when its configuration has such a runtime",
+      "spec.components.runtime.names",
+      "choose another name, such as nvidia, or leave docker out of engines",
+      {}};
 }
 
 /// dockerd does not start when its file and a flag set the same.
 Error set_by_flag(const std::string& what, const std::string& flag, const Json& flags, const std::string& next) {
   return Error{ErrorCode::unsupported,
                "dockerd is started with " + flag + ", which sets " + what +
-                   "; it does not start when its configuration file sets that as well",
+                   "; dockerd does not start when its configuration file sets the same",
                text_of(flags, "place"),
                next,
                {}};
@@ -47,7 +48,7 @@ Status check_name(const std::string& name, const std::string& program, const Jso
     if (!at_path(file, {"runtimes", name, other}).is_null())
       return Error{ErrorCode::unsupported,
                    "the runtime " + name + " of Docker is of another kind (it has " + other +
-                       "), and dockerd does not start when it has a path as well",
+                       "), and dockerd does not start when that runtime has a path as well",
                    file_path,
                    "choose another name with `names`, or remove that runtime from the file",
                    {}};

@@ -70,8 +70,8 @@ Result<Json> facts_of_snap(const RuntimeSettings& settings, const std::string& s
         std::string("Docker is installed as a snap, which is confined: it starts no runtime of the host, and ") +
             "registers its own in " + kSnapConfig,
         has_config ? "spec.components.runtime.docker_config" : "spec.components.runtime.engines",
-        std::string(has_config ? "take docker_config out" : "remove docker from engines") +
-            ", or have Docker from a package (docker.io, docker-ce) in the snap's place",
+        std::string(has_config ? "remove docker_config" : "remove docker from engines") +
+            ", or install Docker from a package (docker.io, docker-ce) instead of the snap",
         {}};
   return Json{{"snap", true}, {"config", kSnapConfig}, {"socket", socket}, {"unit", kSnapUnit}};
 }
@@ -112,11 +112,12 @@ Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
   if (facts.value("snap", false)) {
-    plan.note(std::string("Docker is installed as a snap, which slipway does not change: a confined Docker starts no "
-                          "runtime of the host, ") +
-              "and where it finds a driver its service docker.nvidia-container-toolkit registers one of its own in " +
-              kSnapConfig + ". `docker run --runtime nvidia --gpus all IMAGE` gives GPUs; `snap stop docker` and " +
-              "`snap start docker` have it look for the driver again");
+    plan.note(
+        std::string("Docker is installed as a snap, which slipway does not change: a confined Docker starts no "
+                    "runtime of the host, ") +
+        "and when it finds a driver, its service docker.nvidia-container-toolkit registers a runtime of the snap in " +
+        kSnapConfig + ". `docker run --runtime nvidia --gpus all IMAGE` gives GPUs; `snap stop docker` and " +
+        "`snap start docker` have it look for the driver again");
     return {};
   }
   const std::string version = facts.value("version", "");
@@ -141,7 +142,7 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   if (needs_cdi(settings, engine) && at_path(facts, {"flags", "cdi"}).is_null())
     set_path(set, {"features", "cdi"}, true);
   if (set.empty()) {
-    plan.note("Docker " + version + (has_cdi_on ? " has CDI switched on by itself" : " has all of it by its flags") +
+    plan.note("Docker " + version + (has_cdi_on ? " has CDI on by default" : " has all these settings from its flags") +
               ": nothing is written");
     return {};
   }

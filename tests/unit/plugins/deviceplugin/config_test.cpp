@@ -223,7 +223,7 @@ TEST(Config, AFileThatIsMissingIsNamedWithTheKeyOrVariableThatNamesIt) {
   ASSERT_FALSE(by_key);
   EXPECT_EQ(by_key.error().what, "the config file /etc/gone does not exist");
   EXPECT_EQ(by_key.error().where, "spec.components.deviceplugin.config_file");
-  EXPECT_EQ(by_key.error().next, "write the file, or take config_file out");
+  EXPECT_EQ(by_key.error().next, "create the file, or remove config_file");
   const auto by_variable = read_settings(Spec(Json{{"env", {{"GFD_CONFIG_FILE", "/etc/gone"}}}}), "gfd", host, nothing);
   ASSERT_FALSE(by_variable);
   EXPECT_EQ(by_variable.error().where, "spec.components.gfd.env.GFD_CONFIG_FILE");
@@ -377,7 +377,7 @@ TEST(Config, OtherObjectsOfKubernetesAreNamed) {
       "- {kind: ConfigMap, metadata: {name: two}}\n");
   EXPECT_EQ(list.where, "map.yaml:2:7");
   EXPECT_EQ(list.what,
-            "this is an object of Kubernetes of the kind List, not a config; it has the ConfigMaps one, two");
+            "this is a Kubernetes object of the kind List, not a config; it contains the ConfigMaps one, two");
   EXPECT_THAT(list.next, HasSubstr("kubectl get configmap NAME -o yaml"));
   EXPECT_THAT(error("apiVersion: apps/v1\nkind: DaemonSet\n").what, HasSubstr("of the kind DaemonSet"));
   EXPECT_THAT(error("kind: ConfigMap\n").what, HasSubstr("no data"));

@@ -38,10 +38,9 @@ TEST(PluginVariables, OfTheSpecWinOverTheConfigAndOverThoseOfTheProcess) {
 TEST(PluginVariables, NameInvalidWordsInAListOfXids) {
   const auto settings = with({{"DP_DISABLE_HEALTHCHECKS", "109;94, XIDs,31"}, {"DP_ENABLE_HEALTHCHECKS", "79"}});
   ASSERT_TRUE(settings.ok()) << to_text(settings.error());
-  EXPECT_THAT(
-      settings->warnings,
-      ElementsAre("spec.components.deviceplugin.env.DP_DISABLE_HEALTHCHECKS: '109;94' is not the number of an XID, "
-                  "ignored: write numbers, xids or all, with commas between them"));
+  EXPECT_THAT(settings->warnings,
+              ElementsAre("spec.components.deviceplugin.env.DP_DISABLE_HEALTHCHECKS: '109;94' is not the number of an "
+                          "XID and is ignored: write numbers, xids or all, with commas between them"));
 }
 
 TEST(PluginVariables, ForUnsupportedFeaturesAreRefusedByName) {
@@ -95,7 +94,7 @@ TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
   };
   EXPECT_TRUE(with_flags({{"deviceDiscoveryStrategy", "nvml"}}));
   EXPECT_THAT(to_text(with_flags({{"deviceDiscoveryStrategy", "tegra"}}).error()),
-              HasSubstr("does not find devices by 'tegra'"));
+              HasSubstr("does not support finding devices by 'tegra'"));
   EXPECT_TRUE(with_flags({{"failOnInitError", true}})->fail_on_init_error);
 }
 

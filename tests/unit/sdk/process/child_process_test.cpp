@@ -59,7 +59,7 @@ TEST(Hear, NamesAProgramThatCannotBeStarted) {
   EXPECT_NE(result.error().what.find("/nowhere/program"), std::string::npos);
 }
 
-TEST(Hear, SearchesForAProgramWithoutASlashInThePath) {
+TEST(Hear, FindsAProgramInPathWhenItsNameHasNoSlash) {
   EXPECT_EQ(run_child({.argv = {"true"}, .environment = {}}, {})->status, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fate of a change whose GPU is in use.
+// What the drain policy does with a change whose GPU is in use.
 #include "nvidia/drain/drain.hpp"
 
 #include <gmock/gmock.h>
@@ -122,7 +122,7 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
-// Earlier three thousand processes with a device open made an apply print three thousand lines.
+// Before the fix, three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
   std::vector<DeviceHolder> many(3000, holder());

@@ -226,7 +226,7 @@ TEST(CdiGenerate, RefusesAHalfUpgradedDriverAndMissingNodesWithTheReason) {
          m.host.file("/sys/module/nvidia/version", "550.1.2");
        }},
       {"NVML is of " + kVersion, [](Machine& m) { m.host.file("/sys/module/nvidia/version", "550.1.2"); }},
-      {"no libcuda.so." + kVersion, [](Machine& m) { m.host.without(kLib); }},
+      {"libcuda.so." + kVersion + " is missing", [](Machine& m) { m.host.without(kLib); }},
       {"/dev/nvidia0 of GPU 0 (0000:18:00.0) is missing", [](Machine& m) { m.host.without("/dev/nvidia0"); }},
       {"/dev/nvidia-uvm of the driver", [](Machine& m) { m.host.without("/dev/nvidia-uvm"); }},
       {"/dev/nvidia-modeset", [](Machine& m) { m.host.module_loaded_now("nvidia_modeset"); }},
@@ -421,7 +421,7 @@ TEST(LdCache, EqualsTheOutputOfLdconfig) {
   EXPECT_FALSE(nvidia::parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
 }
 
-// Earlier one megabyte of input became eleven gigabytes.
+// Before the fix, a cache of one megabyte was read into eleven gigabytes of memory.
 TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
   const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
   const std::vector<std::string> paths(3, path);

@@ -155,8 +155,8 @@ TEST_F(LostGpu, ANodeWithANewNumberIsFound) {
   container(config);
   kernel_.nodes[{kPid, "/dev/nvidia-uvm"}] = {511, 0};
   host_.device("/dev/nvidia-uvm", 509, 0);
-  EXPECT_THAT(found(),
-              AllOf(HasSubstr("/dev/nvidia-uvm is 511:0 there and 509:0 on the host"), HasSubstr("made again")));
+  EXPECT_THAT(found(), AllOf(HasSubstr("/dev/nvidia-uvm is 511:0 in the container and 509:0 on the host"),
+                             HasSubstr("created again")));
 }
 
 TEST_F(LostGpu, AGpuUnderAnotherNameInTheContainerIsTheSameGpu) {

@@ -89,7 +89,7 @@ TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
 }
 
 TEST(UnaryCall, GivesUpOnInvalidOrMissingAnswers) {
-  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "what answers does not speak gRPC");
+  EXPECT_EQ(problem_of("HTTP/1.1 400 Bad Request\r\n\r\n"), "the other side does not speak gRPC");
   EXPECT_THAT(problem_of(grpc_head()), HasSubstr("the connection ended before the answer"));
   EXPECT_THAT(problem_of(""), HasSubstr("the connection ended before the answer"));
   int ends[2];

@@ -243,7 +243,8 @@ TEST(ShimSpecs, SayHowToMakeAMissingSpec) {
   EXPECT_THAT(one_line("slipway-runtime", made_up.error()), Not(HasSubstr("cdi generate"))) << "somebody pastes it";
 }
 
-// Earlier a pod's complete list of names was searched in each device of the specs, and collected again for each name.
+// Before the fix, a pod's complete list of names was searched in each device of the specs, and collected again for each
+// name.
 TEST(ShimSpecs, FindEachOfVeryManyDevices) {
   Specs specs;
   std::string all;
@@ -362,8 +363,8 @@ TEST(BundleEdit, KeepsTheLastOfTwoWithTheSameName) {
             Json::parse(R"([{"destination":"/y","source":"/b"},{"destination":"/x","source":"/c"}])"));
 }
 
-// Earlier the paths of a pod's mounts were normalised for each comparison, and every list was searched for every
-// element.
+// Before the fix, the paths of a pod's mounts were normalised for each comparison, and every list was searched for
+// every element.
 TEST(BundleEdit, LimitsTheLengthOfLists) {
   constexpr int kMany = 9'000;
   nvidia::cdi::Edits edits = all_edits();
@@ -413,7 +414,7 @@ TEST(BundleEdit, RefusesASpecOfAnEarlierBoot) {
   const nvidia::cdi::DeviceNode node{.path = "/dev/nvidia-uvm", .host_path = {}, .type = {}, .major = 508, .minor = 0};
   const auto complete = complete_node(node, node_195_1);
   ASSERT_FALSE(complete);
-  EXPECT_THAT(complete.error().what, HasSubstr("/dev/nvidia-uvm is 195:1, and the CDI spec says 508:0"));
+  EXPECT_THAT(complete.error().what, HasSubstr("/dev/nvidia-uvm is 195:1, but the CDI spec says 508:0"));
 }
 
 // --- documents and logs

@@ -85,13 +85,13 @@ TEST(RuntimeNri, TakesASocketForNriOnlyWhereAProcessListens) {
 TEST(RuntimeNri, IsNotedForAnEngineThatDoesNotRun) {
   FakeHost image;
   install(image, "containerd", "containerd", "2.1.4-1");
-  EXPECT_THAT(told(image, nri_spec()), HasSubstr("containerd is not asked in an image"));
+  EXPECT_THAT(told(image, nri_spec()), HasSubstr("containerd cannot be asked in an image"));
   install(image, "containerd", "containerd", "1.7.24~ds1-6");
   EXPECT_THAT(told(image, nri_spec()), HasSubstr("off by default: set disable = false"));
   EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
 }
 
-// The service ignores them. Earlier there was no message.
+// The service ignores these settings. Before the fix, there was no message about them.
 TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
@@ -129,7 +129,7 @@ TEST(RuntimeNri, IsOnlyForEnginesThatSupportIt) {
   ASSERT_TRUE(facts.ok());
   EXPECT_FALSE(facts->applicable());
   host.file("/usr/bin/crio", "x", 0755);
-  EXPECT_THAT(told(host, nri_spec()), HasSubstr("CRI-O is not asked in an image"));
+  EXPECT_THAT(told(host, nri_spec()), HasSubstr("CRI-O cannot be asked in an image"));
 }
 
 /// Plays the running service: answers one question with that status.
@@ -201,7 +201,7 @@ std::string kubelet_of(const FakeHost& host) {
   return "not looked at";
 }
 
-// Earlier a wrong kubelet_root was noticed only by pods that started without their GPUs.
+// Before the fix, a wrong kubelet_root was noticed only by pods that started without their GPUs.
 TEST(RuntimeNri, IsVerifiedByKubeletsSocket) {
   const std::string socket = "/pod-resources/kubelet.sock";
   FakeHost host = machine("2.1.4", true);
@@ -210,16 +210,17 @@ TEST(RuntimeNri, IsVerifiedByKubeletsSocket) {
   EXPECT_THAT(kubelet_of(host), HasSubstr("not-exercised: no kubelet runs")) << "a name that anybody may listen under";
   host.directory("/data/kubelet/pod-resources");
   const Fd elsewhere = listen_at(host, "/data/kubelet" + socket);
-  EXPECT_THAT(kubelet_of(host), HasSubstr("fail: kubelet is in /data/kubelet"));
+  EXPECT_THAT(kubelet_of(host), HasSubstr("fail: kubelet's folder is /data/kubelet"));
   EXPECT_THAT(kubelet_of(host), HasSubstr("write kubelet_root: /data/kubelet"));
   host.directory("/var/lib/kubelet/pod-resources");
   const Fd listening = listen_at(host, "/var/lib/kubelet" + socket);
   {
     const std::jthread kubelet = says(listening.get(), std::string("\0\0\0\4\0\0\0\0\0", 9));
-    EXPECT_THAT(kubelet_of(host), HasSubstr("pass: kubelet says at /var/lib/kubelet" + socket));
+    EXPECT_THAT(kubelet_of(host), HasSubstr("pass: kubelet reports at /var/lib/kubelet" + socket));
   }
   const std::jthread other = says(listening.get(), "HTTP/1.1 400 Bad Request\r\n");
-  EXPECT_THAT(kubelet_of(host), HasSubstr("fail: what listens at /var/lib/kubelet" + socket + " does not answer"));
+  EXPECT_THAT(kubelet_of(host),
+              HasSubstr("fail: the process that listens at /var/lib/kubelet" + socket + " does not answer"));
   FakeHost image;
   install(image, "containerd", "containerd", "2.1.4-1");
   EXPECT_THAT(kubelet_of(image), HasSubstr("not-exercised"));

@@ -54,7 +54,8 @@ TEST(RuntimeSettings, NameTheVariableThatIsInvalid) {
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME", "lxc"}}).error()), HasSubstr("the variable RUNTIME is 'lxc'"));
   EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_ENABLE_CDI", "maybe"}}).error()), HasSubstr("true or false"));
   EXPECT_THAT(to_text(read(Json::object(), {{"DOCKER_CONFIG", "daemon.json"}}).error()), HasSubstr("an absolute path"));
-  EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_SOCKET", "/s"}}).error()), HasSubstr("which engine it is about"));
+  EXPECT_THAT(to_text(read(Json::object(), {{"RUNTIME_SOCKET", "/s"}}).error()),
+              HasSubstr("which engine it applies to"));
 }
 
 TEST(RuntimeSettings, DoNotApplyToAnotherEngine) {
