@@ -204,7 +204,8 @@ TEST_F(LostGpus, ThatTheDevicePluginNeedsAreAnErrorOfThePlan) {
   spec("{modes: [nvml, gds]}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
   const Ran absent = root_.run({"plan"}, kMachine);
   EXPECT_EQ(absent.code, 1);
-  EXPECT_THAT(absent.err + absent.out, AllOf(HasSubstr("and this machine has none"), HasSubstr("component gds")));
+  EXPECT_THAT(absent.err + absent.out,
+              AllOf(HasSubstr("but this machine has no such device"), HasSubstr("component gds")));
 }
 
 // Earlier the setting was ignored without an error.

@@ -309,7 +309,7 @@ TEST_F(DcgmService, IsNotPlannedWithInvalidFiles) {
     EXPECT_EQ(plan.code, 1) << keys << plan.out;
     return plan.out + plan.err;
   };
-  EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, and this machine has 8 GPUs"));
+  EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, but this machine has 8 GPUs"));
   EXPECT_THAT(error(", devices: \"i:64\""), HasSubstr("devices names GPU instance 64"));
   EXPECT_THAT(error(", switch_devices: \"g:0\""), HasSubstr("'g:0' selects NVSwitches, which NVML does not know"));
   EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is missing"));

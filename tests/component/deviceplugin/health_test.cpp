@@ -226,7 +226,7 @@ TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsStableTime) {
   node.sim("gpu 1 found");
   EXPECT_TRUE(eventually([&] { return verify().find("warning  deviceplugin.health: GPU 1") != std::string::npos; }))
       << verify();
-  EXPECT_THAT(verify(), HasSubstr("it is offered again when nothing new has come for 3600 s"));
+  EXPECT_THAT(verify(), HasSubstr("it is offered again when no new fault has come for 3600 s"));
 }
 
 // Earlier `status` counted 7 of 7 with eight on the bus, and top had two rows with the number 1.

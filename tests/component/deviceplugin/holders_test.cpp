@@ -155,7 +155,7 @@ TEST(DevicePluginBesideAnother, IsReportedByPlanVerifyAndDoctor) {
   node.spec("{other_plugin: take-over}");
   const auto refused = node.host().slipway(node.words("plan"));
   EXPECT_THAT(refused.out + refused.err,
-              AllOf(HasSubstr("slipway cannot take it away"), HasSubstr("other_plugin: yield")));
+              AllOf(HasSubstr("slipway cannot stop that plugin"), HasSubstr("other_plugin: yield")));
 }
 
 TEST(DevicePluginBesideAnother, OffersNothingWhileItYieldsToAnotherPlugin) {

@@ -87,7 +87,7 @@ TEST_F(NextBootTest, IsUnknownForAMenuWithoutAKernel) {
   for (const std::string& fallback : {std::string("2"), std::string("7"), std::string("no such")}) {
     host.file("/boot/grub/grub.cfg", grub_cfg(fallback));
     EXPECT_EQ(next(), "") << fallback;
-    EXPECT_THAT(how(), HasSubstr("'" + fallback + "', which names no kernel release"));
+    EXPECT_THAT(how(), HasSubstr("'" + fallback + "', and its menu has no such entry with a kernel release"));
   }
   host.file("/boot/grub/grub.cfg", "insmod blscfg\nblscfg\n");
   EXPECT_EQ(next(), "");
@@ -113,7 +113,7 @@ TEST_F(NextBootTest, IsSystemdBootsDefault) {
   EXPECT_EQ(how(), "the default of /boot/loader/loader.conf");
   host.file("/boot/loader/loader.conf", "default @saved\n");
   EXPECT_EQ(next(), "");
-  EXPECT_THAT(how(), HasSubstr("@saved, which the firmware keeps"));
+  EXPECT_THAT(how(), HasSubstr("@saved, whose value only the firmware has"));
   host.file("/boot/loader/loader.conf", "default fedora-*\n");
   EXPECT_THAT(how(), HasSubstr("names a default that has no entry"));
 }

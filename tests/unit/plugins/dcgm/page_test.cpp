@@ -124,7 +124,7 @@ TEST(DcgmPage, SaysThatValuesAreMissing) {
   GpuOverview lost = gpu_with_everything(2, "x");
   lost.details.reset();
   lost.level = Level::bad;
-  lost.reasons = {{"GPU-2", Level::bad, "cannot be read: GPU is lost", "`slipway doctor` tells what helps"}};
+  lost.reasons = {{"GPU-2", Level::bad, "cannot be read: GPU is lost", "`slipway doctor` names the remedy"}};
   Overview overview = overview_of({lost});
   overview.problem = "the driver is not loaded";
   const std::string page = page_html(overview);

@@ -93,7 +93,7 @@ TEST(DcgmPort, NamesAUnitThatIsAtWorkWhereTheProcessIsHidden) {
   host.without("/proc/812");
   EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("a program of user 0 at 0.0.0.0"));
   host.file("/sys/fs/cgroup/system.slice/dcgm-exporter.service/cgroup.procs", "812\n");
-  EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is at work"));
+  EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is active"));
 }
 
 TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsRequested) {

@@ -64,7 +64,9 @@ TEST(DevicePluginRegistered, IsReportedForGpusWithoutADriver) {
 TEST(DevicePluginRegistered, IsNotExercisedWhereABootIsVerified) {
   Registered seen = running(Json::object());
   seen.booting = true;
-  EXPECT_EQ(last_of(seen), "not-exercised  deviceplugin.registered: kubelet may start once this boot is verified");
+  EXPECT_EQ(last_of(seen),
+            "not-exercised  deviceplugin.registered: this machine is booting: kubelet may start only after the boot is "
+            "verified");
 }
 
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
