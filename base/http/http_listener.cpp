@@ -30,9 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kIdleSeconds = 5;
-constexpr int kTickMs = 250;  // while there are connections, which have a time limit
-constexpr unsigned kRoom =
-    4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: also counts connections being closed
+constexpr int kTickMs = 250;                                    // while there are connections, which have a time limit
+constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit, closing ones included
 
 using Headers = std::map<std::string, std::string>;
 

@@ -36,8 +36,7 @@ class EngineSession {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kConnectLimit{2000};
-  static constexpr std::chrono::seconds kLookAgain{
-      60};  ///< interval of the search for NVSwitches and links that are up
+  static constexpr std::chrono::seconds kLookAgain{60};  ///< how often to look for NVSwitches and links that are up
 
   /// @param now  the clock that decides when to look again
   explicit EngineSession(std::shared_ptr<const DcgmLibrary> library,

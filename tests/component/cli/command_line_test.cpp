@@ -352,7 +352,7 @@ TEST(CommandLine, OfAToolNamesOneSimulatedMachine) {
     const Ran ran = root.bare(words);
     EXPECT_EQ(ran.code, 64) << words[0] << ran.out;
     EXPECT_THAT(ran.err, HasSubstr("is given more than once"));
-    EXPECT_THAT(ran.err, HasSubstr("--help` lists what it takes"));
+    EXPECT_THAT(ran.err, HasSubstr("--help` lists its options"));
   }
 }
 

@@ -128,7 +128,7 @@ TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   EXPECT_THAT(findings[0]["text"].get<std::string>(),
               HasSubstr("nvidia.com/gpu was registered with kubelet, but is no longer: kubelet does not run"));
   const auto status = node.host().slipway({"status", "--sim", "h100x2"});
-  EXPECT_THAT(status.out, HasSubstr("nvidia.com/gpu was registered, and is not any more"));
+  EXPECT_THAT(status.out, HasSubstr("nvidia.com/gpu was registered, but is no longer"));
   EXPECT_THAT(status.out, HasSubstr("the service of deviceplugin reports"));
 }
 

@@ -285,7 +285,7 @@ TEST(MigComponent, EnablesMigFirstForOlderDrivers) {
   ASSERT_EQ(node.sim("gpu 0 profiles-when-disabled off").code, 0);
   const Ran named = node.plan("all-1g.10gb");
   EXPECT_EQ(named.code, 2) << named.out << named.err;
-  EXPECT_THAT(named.out, HasSubstr("its configs are those that NVIDIA publishes"));
+  EXPECT_THAT(named.out, HasSubstr("it has the configs that NVIDIA publishes for it"));
   const auto section = [&](const std::string& devices) {
     node.section(
         "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, mig-devices: " +

@@ -100,7 +100,7 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   const Ran ran = node.slipway({"doctor"});
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("fail  mig.other-manager: nvidia-mig-manager.service is enabled"));
-  EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
+  EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first selects GPU 1"));
 }
 
 TEST(MigDoctor, WarnsOfAMissingGpuAndOfAConfigWithoutGpus) {

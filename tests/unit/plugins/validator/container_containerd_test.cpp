@@ -71,7 +71,7 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "slipway-runtime makes a spec itself";
   host.file("/etc/nvidia-container-runtime/config.toml",
             "  accept-nvidia-visible-devices-envvar-when-unprivileged=false # as the guide says\n");
-  const std::string refused = "config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
+  const std::string refused = "config.toml does not let unprivileged containers ask for GPUs by NVIDIA_VISIBLE_DEVICES";
   EXPECT_THAT(run(), HasSubstr(refused));
   host.file("/etc/nvidia-container-runtime/config.toml",
             "\"accept-nvidia-visible-devices-envvar-when-unprivileged\" = false # was = true\n");

@@ -184,8 +184,9 @@ TEST_F(MigReset, ThatIsRefusedWithoutAHolderKeepsTheRequest) {
   const auto changed = change(0);
   ASSERT_TRUE(changed.ok()) << to_text(changed.error());
   for (const Outcome& outcome : *changed) EXPECT_EQ(outcome.kind, Kind::reboot_required);
-  EXPECT_THAT(changed->front().reason, HasSubstr("nvidia-smi did not reset it: GPU reset couldn't run because it is "
-                                                 "not supported in this configuration"));
+  EXPECT_THAT(changed->front().reason,
+              HasSubstr("nvidia-smi did not reset the GPU: GPU reset couldn't run because it is "
+                        "not supported in this configuration"));
   for (const Gpu& gpu : gpus()) {
     EXPECT_EQ(gpu.instances.size(), 7U) << "they work until the reset";
     EXPECT_TRUE(gpu.enabled && !gpu.pending);
