@@ -249,8 +249,8 @@ TEST_F(ConfinedWorker, WouldReachAllThatIfItWereNotConfined) {
                                                 std::string(kOfNobody) + kOnBystander + "user program")));
 }
 
-// Earlier a missing cache folder was replaced by its nearest parent: with "--cache /data/x" and no /data, all of / was
-// writable.
+// Before the fix, a missing cache folder was replaced by its nearest parent: with "--cache /data/x" and no /data, all
+// of / was writable.
 TEST_F(ConfinedWorker, WritesIntoAFolderThatWasNotThereAndNotIntoItsNearest) {
   if (!has_landlock()) GTEST_SKIP() << "the kernel has no Landlock to speak of";
   stage_["cache"] = dir_ / "missing/cache";

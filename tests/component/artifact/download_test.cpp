@@ -60,7 +60,8 @@ TEST_F(Download, PutsBlobsIntoTheCacheOnce) {
   EXPECT_EQ(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3);
 }
 
-// Earlier a manifest that declared 2^50 bytes filled the cache's file system completely, and the partial file stayed.
+// Before the fix, a manifest that declared 2^50 bytes filled the cache's file system completely, and the partial file
+// stayed.
 TEST_F(Download, DoesNotBeginWithoutEnoughSpace) {
   Json blob = package.user;
   blob["size"] = std::uint64_t{1} << 50U;
@@ -217,7 +218,7 @@ Result<HttpResponse> slow_transfer(const HttpSettings& settings) {
   return client->send(request);
 }
 
-// Earlier one byte per second kept an apply, and its lock, running for six hours.
+// Before the fix, one byte per second kept an apply, and its lock, running for six hours.
 TEST(SlowRegistry, IsGivenUpByItsRateOrByTheTotalTime) {
   HttpSettings settings{.stall_timeout = std::chrono::seconds(1)};
   const auto by_rate = slow_transfer(settings);
@@ -237,7 +238,8 @@ TEST(SlowRegistry, IsGivenUpByItsRateOrByTheTotalTime) {
   EXPECT_EQ(by_time.error().code, ErrorCode::timed_out);
 }
 
-// Earlier the limit applied to each blob by its size, which the registry chooses: many blobs together took hours.
+// Before the fix, the limit applied to each blob by its size, which the registry chooses: many blobs together took
+// hours.
 TEST_F(Download, HasOneTimeLimitForAllBlobs) {
   registry = std::make_unique<LayoutRegistry>(package.layout, [&](const ServedRequest& request) {
     if (!is_blob(request)) return std::optional<ServedResponse>();

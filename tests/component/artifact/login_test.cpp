@@ -111,7 +111,7 @@ TEST_F(Login, ByACredentialHelper) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
-// Earlier slipway waited for the helper's exit after its complete answer, with the lock held.
+// Before the fix, slipway waited for the helper's exit after its complete answer, with the lock held.
 TEST_F(Login, ACredentialHelperThatContinuesOrFloodsIsEnded) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
@@ -131,7 +131,7 @@ TEST_F(Login, ACredentialHelperThatContinuesOrFloodsIsEnded) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
-// Earlier every failure to run a helper was reported as a missing helper.
+// Before the fix, every failure to run a helper was reported as a missing helper.
 TEST_F(Login, ExplainsWhyAnExistingHelperCannotBeRun) {
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);

@@ -27,7 +27,7 @@ struct Variable {
   ~Variable() { ::unsetenv(name); }
 };
 
-// Earlier five attempts took 8.5 seconds, although a refused connection is refused a moment later too.
+// Before the fix, five attempts took 8.5 seconds, although a refused connection is refused a moment later too.
 TEST(UnreachableRegistry, IsAskedOnceAndNamedWithItsPortWhenNoProcessListens) {
   const std::string authority = "127.0.0.1:" + std::to_string(test::free_port());
   const auto catalogue = read({.repository = "oci://" + authority + "/x"});
@@ -51,7 +51,7 @@ TEST(UnreachableRegistry, IsAskedAgainWhenItIsBusy) {
   EXPECT_EQ(registry.server().count("GET", "/v2/nvidia/driver/tags"), 2);
 }
 
-// Earlier there were five attempts of fifteen seconds each: a plan took 83 s.
+// Before the fix, there were five attempts of fifteen seconds each: a plan took 83 s.
 TEST(UnreachableRegistry, ThatNeverAnswersIsGivenUpAfterOneLimitForAllAttempts) {
   const test::HttpServer server([](const test::ServedRequest&) { return test::ServedResponse{.hang = true}; });
   ClientSettings settings = test::quick_settings();

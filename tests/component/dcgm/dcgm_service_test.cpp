@@ -235,7 +235,7 @@ TEST_F(DcgmService, LoadsAnotherFileOfCountersAndKeepsTheFormerIfItIsInvalid) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
 }
 
-// Earlier the GPU's name was read with each sample.
+// Before the fix, the GPU's name was read with each sample.
 TEST_F(DcgmService, MakesOnlyTheCallsThatItsCountersNeed) {
   host_.put("etc/one.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, t\n");
   spec(", collectors: /etc/one.csv, page: false");

@@ -58,7 +58,7 @@ bool runs(pid_t pid) {
   return close != std::string::npos && text[close + 2] != 'Z';
 }
 
-// Earlier a program that opened a pipe there blocked for good, even after a restart.
+// Before the fix, a program that opened a pipe there blocked for good, even after a restart.
 TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
@@ -76,7 +76,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier a daemon without its lock was not found, kept running, and blocked the next one's start.
+// Before the fix, a daemon without its lock was not found, kept running, and blocked the next one's start.
 TEST_F(Mps, AnAdoptedDaemonEndsWhenItsLockIsRemoved) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   pid_t first = 0;
@@ -117,7 +117,7 @@ TEST_F(Mps, ADaemonWithoutFilesEndsBeforeTheNextOneStarts) {
   EXPECT_TRUE(eventually([&] { return !runs(first); }));
 }
 
-// Earlier a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
+// Before the fix, a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
 TEST_F(Mps, FilesOfPodsAreRemovedBeforeTheDaemonStarts) {
   node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
   const auto outside = node_.host().path("outside");
@@ -328,7 +328,7 @@ bool recreate_without_capabilities(const fs::path& folder) {
   return eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }) && status == 0;
 }
 
-// A pod is root in its container, and owns the folder: earlier an unreadable folder was taken for empty.
+// A pod is root in its container, and owns the folder: before the fix, an unreadable folder was taken for empty.
 TEST_F(PipeFolder, ThatAPodLockedIsMovedAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
@@ -356,7 +356,7 @@ TEST_F(PipeFolder, KeepsTheFilesBesideIt) {
   EXPECT_EQ(host_.text("nvidia.com/gpu/log/control.log"), "Starting control daemon\n");
 }
 
-// Earlier the service's thread removed its contents, was blocked by the pod, and could not be killed.
+// Before the fix, the service's thread removed its contents, was blocked by the pod, and could not be killed.
 TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   const Held folder(folder_ / "pipe");
@@ -401,7 +401,7 @@ class HeldPipe : public Mps {
   }
 };
 
-// Earlier its watchdog could not end it, because the kernel blocked its thread.
+// Before the fix, its watchdog could not end it, because the kernel blocked its thread.
 TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   fs::create_directories(pipe());
   Held pod(pipe());
@@ -414,7 +414,7 @@ TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier this happened if the pod started later, and a looked-up name was missing.
+// Before the fix, this happened if the pod started later, and a looked-up name was missing.
 TEST_F(HeldPipe, OfARunningDaemonIsReplacedAtTheNextLook) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(shared(4)) << service.log();

@@ -26,7 +26,7 @@ TEST(DevicePluginService, OffersEightGpusAndAllocatesThemOneByOne) {
   ASSERT_EQ(devices.begin()->second.topology().nodes_size(), 1);
 }
 
-// --root: earlier an image's absolute links led the service to files and sockets of the machine.
+// --root: before the fix, an image's absolute links led the service to files and sockets of the machine.
 TEST(DevicePluginService, FollowsLinksInsideItsRoot) {
   const Node node("h100x8");
   const auto& host = node.host();
@@ -55,7 +55,7 @@ TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
   EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
 }
 
-// Earlier gRPC's text about a failed bind(2) filled the log, and the next try was up to half a minute later.
+// Before the fix, gRPC's text about a failed bind(2) filled the log, and the next try was up to half a minute later.
 TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
   const Node node("h100x8");
   std::filesystem::remove_all(node.host().path("var/lib/kubelet"));

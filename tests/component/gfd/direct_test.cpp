@@ -59,7 +59,7 @@ TEST(DirectTool, IsNotRunFromAFileThatOtherUsersMayChange) {
   EXPECT_EQ(ran.output, "");
 }
 
-// Earlier the labels were those of a machine without a driver, and the exit status was 0.
+// Before the fix, the labels were those of a machine without a driver, and the exit status was 0.
 TEST(DirectTool, FailsWithAnUntrustedLibrary) {
   if (geteuid() != 0) GTEST_SKIP() << "only root is protected from it";
   const Folder folder;

@@ -100,7 +100,7 @@ TEST(GfdLabelsTool, SharesByTheDevicePluginsConfig) {
   EXPECT_EQ(labels["nvidia.com/gpu.machine"], "g4dn.12xlarge");
 }
 
-// Earlier a ConfigMap was taken for a config without keys: one replica, although the device plugin offers four.
+// Before the fix, a ConfigMap was taken for a config without keys: one replica, although the device plugin offers four.
 TEST(GfdLabelsTool, SharesByAConfigMapAndByShortForms) {
   const Folder folder;
   folder.file(
@@ -160,7 +160,8 @@ TEST(GfdLabelsTool, KeepsMigStateBelowTheRootFromCallToCall) {
   EXPECT_THAT(run(SLIPWAY_PROGRAM " gfd labels --mig-strategy single" + sim).output, HasSubstr("-MIG-INVALID"));
 }
 
-// Earlier one lost GPU of four left a new node without any label, so that no pod was scheduled to the other three.
+// Before the fix, one lost GPU of four left a new node without any label, so that no pod was scheduled to the other
+// three.
 TEST(GfdLabelsTool, LeavesOutAGpuThatIsLostWithAWarning) {
   const Folder folder;
   const std::string sim = " --sim h100x4 --root " + folder.path();

@@ -66,7 +66,7 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
   EXPECT_TRUE(service.running());
 }
 
-// Earlier it reported "Labels are up to date", without labels.
+// Before the fix, it reported "Labels are up to date", without labels.
 TEST_F(GfdService, ReportsMissingLabelsWithoutADriver) {
   const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
   const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
@@ -87,8 +87,8 @@ TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
   EXPECT_TRUE(label("gpu.replicas=8"));
 }
 
-// Earlier the labels contradicted the same host.yaml: one replica and no sharing, although kubelet was offered four of
-// each GPU.
+// Before the fix, the labels contradicted the same host.yaml: one replica and no sharing, although kubelet was offered
+// four of each GPU.
 TEST_F(GfdService, SharesLikeDevicepluginOfTheSameSpec) {
   const auto host = [&](const std::string& plugin) {
     folder_.file("host.yaml",
@@ -151,7 +151,7 @@ TEST_F(GfdService, NotesAContradictionWithDevicepluginsConfig) {
   EXPECT_THAT(printed, HasSubstr("MIG strategy: gfd has mixed, and deviceplugin has none"));
 }
 
-// Earlier it was read only in the next pass, a minute later by default.
+// Before the fix, it was read only in the next pass, a minute later by default.
 TEST_F(GfdService, FollowsItsConfigFileForAnyInterval) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("host.yaml",
@@ -176,7 +176,8 @@ TEST_F(GfdService, SurvivesALostGpu) {
   EXPECT_TRUE(label("gpu.count=2")) << log();
 }
 
-// Earlier the labels counted a lost GPU until the interval was over, while the device plugin had found it in a second.
+// Before the fix, the labels counted a lost GPU until the interval was over, while the device plugin had found it in a
+// second.
 TEST_F(GfdService, ChecksAgainWhenAnotherServiceHasLostAGpu) {
   folder_.file("host.yaml",
                std::regex_replace(content(folder_.at("host.yaml")), std::regex("interval: 1s"), "interval: 1h"));
@@ -209,7 +210,7 @@ TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
   EXPECT_TRUE(service.running());
 }
 
-// Earlier a mistake that only gfd finds ended the service.
+// Before the fix, a mistake that only gfd finds ended the service.
 TEST_F(GfdService, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();
@@ -257,7 +258,7 @@ class GfdVerify : public GfdService {
   const std::string output_ = "/etc/kubernetes/node-feature-discovery/features.d/gfd";
 };
 
-// Earlier an apply ended with "it does not work" and named systemd, which was missing.
+// Before the fix, an apply ended with "it does not work" and named systemd, which was missing.
 TEST_F(GfdVerify, ChecksNothingWhenTheServiceIsStartedByHandAndStopped) {
   const std::string found = verify();
   EXPECT_THAT(found, HasSubstr("not-exercised  gfd.labels: the service does not run, and "));

@@ -31,8 +31,8 @@ TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
   EXPECT_THAT(report.passed.at("plugin.killed-removal"), Not(HasSubstr("killed at 0 steps")));
 }
 
-// Earlier a file of the image that was a link to a file of this machine was written through, and so was a link in place
-// of /var.
+// Before the fix, a file of the image that was a link to a file of this machine was written through, and so was a link
+// in place of /var.
 TEST(PluginCheck, WritesNothingOutsideOfTheRootThatItCopies) {
   for (const std::string way : {"etc/faulty.conf", "var"}) {
     const ScratchHost host;
@@ -76,7 +76,7 @@ TEST(PluginCheck, AllowsGroupsThatRemain) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
-// Earlier groups were created only at the end of an apply, after later actions had failed.
+// Before the fix, groups were created only at the end of an apply, after later actions had failed.
 TEST(PluginCheck, AllowsAGroupOfAnEarlierComponent) {
   Report report = check_spec("    faulty: {fault: makes-groups}\n    lame: {group: faulty}\n");
   for (const char* name : {"plugin.fresh-host", "plugin.second-run", "plugin.killed", "plugin.offline-root"})
@@ -147,7 +147,7 @@ TEST(PluginCheck, WarnsOfAnOrderAfterAnUnknownComponent) {
   EXPECT_THAT(report.warned.at("plugin.order"), HasSubstr("lame comes after 'nobody'"));
 }
 
-// Earlier a failed plan was reported in full for each of the machines.
+// Before the fix, a failed plan was reported in full for each of the machines.
 TEST(PluginCheck, ReportsEachCauseOnce) {
   const Report report = check("undeclared-key");
   std::size_t told = 0;

@@ -134,8 +134,8 @@ TEST_F(Configure, WritesADropInThatContainerdImportsAsTheComponentDoes) {
   EXPECT_EQ(configure(words).output, "nothing to change\n");
 }
 
-// Earlier verify named an edit that plans did not see, with useless remedies: the component asks for the default
-// handler's value, and the user had changed both.
+// Before the fix, verify named an edit that plans did not see, with useless remedies: the component asks for the
+// default handler's value, and the user had changed both.
 TEST_F(Configure, AdoptsAnEditThatMatchesTheSpec) {
   install("containerd", "containerd", "1.7.24");
   const std::string table = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc";

@@ -69,7 +69,8 @@ TEST_F(HookTest, NoLinkOfTheRootLeadsAHookOut) {
   }
 }
 
-// Hooks run as root of the host for any container user: earlier a link of the image made them write into a volume.
+// Hooks run as root of the host for any container user: before the fix, a link of the image made them write into a
+// volume.
 TEST_F(HookTest, NoLinkOfTheRootLeadsAHookIntoAVolume) {
   NEEDS_ROOT();
   libraries();
@@ -153,8 +154,8 @@ class HookRace : public HookTest {
   }
 };
 
-// Another container may replace a link in a shared volume between a hook's check of the path and its change: earlier a
-// mode was changed, and links, folders and files were created, in the other volume.
+// Another container may replace a link in a shared volume between a hook's check of the path and its change: before the
+// fix, a mode was changed, and links, folders and files were created, in the other volume.
 TEST_F(HookRace, NothingIsDoneInAVolumeWhenThePathIsReplaced) {
   NEEDS_ROOT();
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
@@ -185,7 +186,8 @@ TEST_F(HookRace, NothingIsDoneInAVolumeWhenThePathIsReplaced) {
     }
 }
 
-// Earlier ldconfig created links of sonames, and its auxiliary cache, wherever the image's configuration led it.
+// Before the fix, ldconfig created links of sonames, and its auxiliary cache, wherever the image's configuration led
+// it.
 TEST_F(HookTest, LdconfigMakesNothingInAVolume) {
   NEEDS_ROOT();
   libraries();
@@ -237,7 +239,7 @@ TEST_F(HookTest, TheLinkersCacheKnowsTheFolders) {
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
 }
 
-// Earlier a container on an H200 had the driver's libraries, but libcuda found none of them.
+// Before the fix, a container on an H200 had the driver's libraries, but libcuda found none of them.
 TEST_F(HookTest, TheLinkersCacheKnowsTheFoldersThoughTheImageIncludesNoOtherFiles) {
   NEEDS_ROOT();
   libraries();

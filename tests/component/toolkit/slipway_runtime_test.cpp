@@ -210,7 +210,7 @@ TEST_F(ShimTest, IsNeverItsOwnRunc) {
   EXPECT_EQ(create(), 5);
 }
 
-// Earlier NVIDIA's runtime, which reads the same list, started itself: 155 times in 5 s, and no container.
+// Before the fix, NVIDIA's runtime, which reads the same list, started itself: 155 times in 5 s, and no container.
 TEST_F(ShimTest, NeverStartsARuntimeForGpus) {
   program("bin/nvidia-container-runtime", "#!/bin/sh\nexit 9\n");
   settings("[nvidia-container-runtime]\nruntimes = [\"" + folder_.at("bin/nvidia-container-runtime").string() +
@@ -230,7 +230,7 @@ TEST_F(ShimTest, LogsTheGivenDevices) {
   EXPECT_THAT(text_of(folder_.at("log")), IsEmpty());
 }
 
-// Earlier the hook with the driver's CUDA version was removed before the version was looked up.
+// Before the fix, the hook with the driver's CUDA version was removed before the version was looked up.
 TEST_F(ShimTest, ChecksRequirementsWithADisabledHook) {
   folder_.file("cdi/nvidia.yaml",
                "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: [{name: \"0\", containerEdits: {env: [A=b]}}]\n"
@@ -282,7 +282,8 @@ TEST_F(JitShim, MakesTheSpecWhenTheContainerStarts) {
   EXPECT_THAT(asked()[0], HasSubstr("--disable-hook=chmod --device-id=1"));
 }
 
-// Earlier `slipway` took the name for an option of its own, and its error had lines of a file that only root may read.
+// Before the fix, `slipway` took the name for an option of its own, and its error had lines of a file that only root
+// may read.
 TEST_F(JitShim, TakesNoOptionsFromAContainer) {
   for (const char* name : {"nvidia.com/gpu=--sim=/etc/shadow", "nvidia.com/gpu=-h", "nvidia.com/gpu=-v"}) {
     ask(name);
@@ -293,7 +294,7 @@ TEST_F(JitShim, TakesNoOptionsFromAContainer) {
   EXPECT_FALSE(runc_ran());
 }
 
-// Earlier an outdated file gave the container a lost GPU.
+// Before the fix, an outdated file gave the container a lost GPU.
 TEST_F(JitShim, IgnoresDevicesOfFiles) {
   ask("0");
   const std::string before = bundle();
@@ -303,7 +304,7 @@ TEST_F(JitShim, IgnoresDevicesOfFiles) {
   EXPECT_FALSE(runc_ran());
 }
 
-// Earlier the program's warnings about its spec were dropped: no message said that `all` was incomplete.
+// Before the fix, the program's warnings about its spec were dropped: no message said that `all` was incomplete.
 TEST_F(JitShim, LogsDevicesThatAreMissingFromTheSpec) {
   made(text_of(folder_.at("made")), "echo 'cdi: warning: GPU 1 is lost, so the CDI specs are without it' >&2");
   EXPECT_EQ(create(), 7) << output();

@@ -30,7 +30,7 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   EXPECT_THAT(slipway("toolkit cdi list --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
 }
 
-// Earlier a name in a foreign spec moved the cursor of the tool's terminal.
+// Before the fix, a name in a foreign spec moved the cursor of the tool's terminal.
 TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
   const testing::TempDir folder;
   folder.file("a.yaml",
@@ -42,7 +42,8 @@ TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
   }
 }
 
-// Earlier a tool whose plugin has another name used the program with all commands, which takes five times as long.
+// Before the fix, a tool whose plugin has another name used the program with all commands, which takes five times as
+// long.
 TEST(ToolkitTools, AreStartedWithoutTheMainProgram) {
   namespace fs = std::filesystem;
   const testing::TempDir folder;
@@ -61,7 +62,7 @@ TEST(ToolkitTools, AreStartedWithoutTheMainProgram) {
       << "which of two plugins is meant is for that program to tell";
 }
 
-// Earlier a device in two files was simply missing in the list.
+// Before the fix, a device in two files was simply missing in the list.
 TEST(ToolkitTools, NameDuplicateDevicesAndTheRemedy) {
   const testing::TempDir folder;
   const std::string spec = "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n";
@@ -94,7 +95,7 @@ testing::TempDir outside_of_dev() {
   return folder;
 }
 
-// Earlier the error was "cannot open dp.yaml": the file was looked up from another folder than the caller's.
+// Before the fix, the error was "cannot open dp.yaml": the file was looked up from another folder than the caller's.
 TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n");
@@ -116,7 +117,7 @@ TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
               HasSubstr("a.b/c"));
 }
 
-// Earlier the advice was "Set config_name to one of them", for which a tool has no place.
+// Before the fix, the advice was "Set config_name to one of them", for which a tool has no place.
 TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("cm.yaml",
@@ -137,7 +138,7 @@ TEST(ToolkitTools, ChooseOneOfSeveralConfigsByItsName) {
   EXPECT_THAT(slipway("gfd labels --sim t4x4 --config-name shared" + file).output, HasSubstr("gpu.replicas=4"));
 }
 
-// Earlier GPUs were offered unshared, without a message.
+// Before the fix, GPUs were offered unshared, without a message.
 TEST(ToolkitTools, WarnOfUnknownSharedResources) {
   const testing::TempDir folder = outside_of_dev();
   folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpus, replicas: 2}]}}\n");
@@ -175,7 +176,7 @@ TEST(ToolkitTools, NameAFileThatIsNotASpec) {
   EXPECT_THAT(both.output, HasSubstr("broken.yaml:1:"));
 }
 
-// Earlier `cdi list --spec-dir nosuch` printed nothing and succeeded.
+// Before the fix, `cdi list --spec-dir nosuch` printed nothing and succeeded.
 TEST(ToolkitTools, NameTheFolderThatIsMissing) {
   const testing::TempDir folder;
   const Ran none = slipway("cdi list --spec-dir " + folder.at("nosuch").string());

@@ -92,7 +92,7 @@ TEST_F(HostilePull, ThatFailsAtABlobLeavesNoPartOfIt) {
   EXPECT_THAT(names_in("."), UnorderedElementsAre("layout", "out"));
 }
 
-// Earlier the layout was started without an index, and no later pull into the same folder could open it.
+// Before the fix, the layout was started without an index, and no later pull into the same folder could open it.
 TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
   const Json layer = layout.layer("a few bytes", "userspace");
   test::write_file(layout.blob_path(layer["digest"]), "other bytes");
@@ -105,7 +105,7 @@ TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
   EXPECT_TRUE(pull("layout", "out"));
 }
 
-// Earlier it was written until the disk was full.
+// Before the fix, it was written until the disk was full.
 TEST_F(HostilePull, OfABlobThatDoesNotFitOnTheDiskIsRefusedUnread) {
   Json layer = layout.layer("a few bytes", "userspace");
   layer["size"] = std::uint64_t{1} << 50U;

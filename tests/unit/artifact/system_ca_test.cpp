@@ -10,7 +10,7 @@
 namespace slipway::artifact {
 namespace {
 
-// Earlier certificates were looked up in Debian's place only, so that a slipway built there failed on Red Hat's
+// Before the fix, certificates were looked up in Debian's place only, so that a slipway built there failed on Red Hat's
 // systems.
 TEST(SystemCa, IsFoundWhereEachDistributionHasIt) {
   for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
@@ -26,7 +26,7 @@ TEST(SystemCa, IsEmptyWithoutAnyFile) {
   EXPECT_EQ(system_ca_file(root.folder()), "");
 }
 
-// Earlier a root without ca-certificates asked five times, and advised to try again.
+// Before the fix, a root without ca-certificates asked five times, and advised to try again.
 TEST(SystemCa, ThatIsMissingIsNamedWithThePackageThatBringsIt) {
   const Error error = transport_error("https://registry.example.com/v2/", CURLE_SSL_CACERT_BADFILE, "");
   EXPECT_FALSE(is_worth_retrying(error));

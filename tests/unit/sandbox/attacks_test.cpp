@@ -79,7 +79,7 @@ constexpr const char* kReached = "reached";
 constexpr const char* kRefused = "Operation not permitted";
 constexpr const char* kNotImplemented = "Function not implemented";
 
-// Earlier a root's ldconfig wrote into the host's root folder.
+// Before the fix, a root's ldconfig wrote into the host's root folder.
 TEST_F(Attack, ByAFileHandleReachesNothingBesideTheRoot) {
   const std::string handle = outside("handle-of " + files_.at("/beside"));
   ASSERT_NE(handle.find(':'), std::string::npos) << handle;
@@ -157,7 +157,7 @@ TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
     EXPECT_EQ(inside(name), "Address family not supported by protocol") << name;
 }
 
-// Earlier they were refused every system call, so roots for i686 were accepted whose tools then could not run.
+// Before the fix, they were refused every system call, so roots for i686 were accepted whose tools then could not run.
 TEST_F(Attack, OfA32BitProgramMeetsTheSameRules) {
   if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
   EXPECT_EQ(inside("i686"), kReached);
@@ -208,7 +208,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
   for (const std::string attack : {"memory-file 600", "shared-memory 400"}) EXPECT_EQ(outside(attack), kReached);
 }
 
-// Earlier each of them had a limit of its own.
+// Before the fix, each of them had a limit of its own.
 TEST_F(Attack, FillsTheEmptyFoldersUpToACommonLimit) {
   for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
   request_.limits.memory_bytes = 64U << 20U;
@@ -307,7 +307,7 @@ TEST_F(Attack, StaysInTheRoomWithoutAUserNamespaceAndTheReasonIsNamed) {
             0);
 }
 
-// Earlier the program ran in the machine's own network, without a message.
+// Before the fix, the program ran in the machine's own network, without a message.
 TEST_F(Attack, GetsNoSocketsWithoutANetworkNamespaceAndTheReasonIsNamed) {
   request_.argv = {"/opt/attacker", "connect", "/etc/service"};
   request_.local_sockets = true;
@@ -322,7 +322,7 @@ TEST_F(Attack, GetsNoSocketsWithoutANetworkNamespaceAndTheReasonIsNamed) {
             0);
 }
 
-// Earlier the machine itself was then named "slipway".
+// Before the fix, the machine itself was then named "slipway".
 TEST_F(Attack, CannotRenameTheMachineWithoutAUtsNamespace) {
   request_.argv = {"/opt/attacker", "keys"};
   EXPECT_EQ(where_none_is_allowed("max_uts_namespaces",

@@ -70,8 +70,8 @@ TEST(ClosedNode, IsANodeThatTheRulesLeaveOut) {
             0);
 }
 
-// Earlier the driver was loaded between systemd's reading of the numbers and the service's own: EPERM until the next
-// restart.
+// Before the fix, the driver was loaded between systemd's reading of the numbers and the service's own: EPERM until the
+// next restart.
 TEST(GrantedAccess, RestartsTheServiceOnceForAClosedNode) {
   const TempDir folder;
   const auto look = [&] {
@@ -128,8 +128,8 @@ class GrantedFolder : public ::testing::Test {
   std::string folder_ = place_.at("box/writes").string();
 };
 
-// `kubeadm reset` empties /var/lib/kubelet. Earlier the device plugin's sockets were then on a read-only file system
-// forever.
+// `kubeadm reset` empties /var/lib/kubelet. Before the fix, the device plugin's sockets were then on a read-only file
+// system forever.
 TEST_F(GrantedFolder, ThatIsRemovedOrMadeAgainIsLost) {
   const auto removed = [&] { std::filesystem::remove_all(folder_); };
   EXPECT_EQ(finds(removed, [](GrantedAccess& service) { return service.lost().find("is gone") != std::string::npos; }),

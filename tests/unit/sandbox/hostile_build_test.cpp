@@ -47,7 +47,7 @@ class ThievingRoot {
   TempRoot root_;
 };
 
-// Earlier the image's own sh, sed and sign-file got the key: any image could leak it in a module.
+// Before the fix, the image's own sh, sed and sign-file got the key: any image could leak it in a module.
 TEST_F(KernelBuild, NoProgramOfTheRootEverSeesTheKey) {
   const ThievingRoot root;
   test::make_module(work, "/src/dkms/made.ko", "\"vermagic=6.1.0-x SMP \"");
@@ -79,7 +79,7 @@ TEST_F(KernelBuild, AKeyInTheRootThatCompilesIsNotSeenThereEither) {
   EXPECT_TRUE(module.ends_with("~Module signature appended~\n"));
 }
 
-// Earlier a Debian package with `usr -> /var` had folders of this machine mounted over those of the root.
+// Before the fix, a Debian package with `usr -> /var` had folders of this machine mounted over those of the root.
 TEST_F(BuildTest, LinksOfTheHeadersAreNotFollowedOutside) {
   work.put("/beside/lib/secret", "of this machine");
   work.put("/headers/lib/given", "of the headers");
@@ -91,7 +91,7 @@ TEST_F(BuildTest, LinksOfTheHeadersAreNotFollowedOutside) {
   EXPECT_EQ(work.content("/into/lib/hello.o"), "of the headers");
 }
 
-// Earlier the collector followed the link, and the host's own file came into the layer.
+// Before the fix, the collector followed the link, and the host's own file came into the layer.
 TEST_F(BuildTest, AFolderThatTheBuildReplacedByALinkIsNotFollowed) {
   work.put("/beside/hello.o", "of this machine");
   desired.directory = "dkms";
@@ -103,8 +103,8 @@ TEST_F(BuildTest, AFolderThatTheBuildReplacedByALinkIsNotFollowed) {
   EXPECT_THAT(failure(request()).what, HasSubstr("there is no hello.o"));
 }
 
-// A regular expression of the standard library recurses for each character of a word. Earlier this overflowed the
-// stack.
+// A regular expression of the standard library recurses for each character of a word. Before the fix, this overflowed
+// the stack.
 TEST_F(BuildTest, ALineWithoutEndEndsAtItsLimit) {
   work.put(
       "/src/Makefile",

@@ -279,7 +279,7 @@ int in_child(const std::function<int()>& act) {
 constexpr unsigned kSetMountAttributes = 442;
 constexpr unsigned kCloseRange = 436;
 
-// Earlier only the top mount was read-only.
+// Before the fix, only the top mount was read-only.
 TEST_F(SandboxTest, EveryMountOfAReadOnlyRootIsReadOnlyOnAKernelBeforeLinux512) {
   TempRoot root;
   for (const std::string folder : {"/usr", "/tmp", "/proc", "/dev", "/opt/a disk"}) root.make_folder(folder);
@@ -312,7 +312,7 @@ TEST_F(SandboxTest, InheritsNoDescriptorOnAKernelBeforeLinux511) {
       7);
 }
 
-// Earlier it had the input of the user who runs slipway.
+// Before the fix, it had the input of the user who runs slipway.
 TEST_F(SandboxTest, HasAnEmptyInputInARootWithoutDevices) {
   TempRoot root;
   root.put("/secret", "for slipway alone\n");

@@ -105,7 +105,7 @@ TEST(UnitText, KeepsHomeAndTmpForFilesInThem) {
   EXPECT_THAT(in_tmp, Not(HasSubstr("ReadWritePaths=-/tmp"))) << "it reads there, and writes nothing";
 }
 
-// Earlier, with a control socket in /tmp, all of both folders became writable.
+// Before the fix, with a control socket in /tmp, all of both folders became writable.
 TEST(UnitText, GivesOnlyTheFolderThatIsWrittenInTmp) {
   const std::string unit = unit_with({{"writes", {"/tmp/acme"}}});
   EXPECT_THAT(unit, HasSubstr("\nReadWritePaths=-/run/slipway -/tmp/acme\n"));

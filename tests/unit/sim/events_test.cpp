@@ -101,7 +101,7 @@ long times_slept() {
   return use.ru_nvcsw;
 }
 
-// Earlier a wait of five seconds woke up a thousand times.
+// Before the fix, a wait of five seconds woke up a thousand times.
 TEST_F(SimEvents, AreWaitedForAsleep) {
   constexpr unsigned kWaitMs = 500;
   constexpr long kOfASleepInSteps = 20;  // in steps of 5 ms it would be 100
@@ -165,7 +165,7 @@ TEST_F(SimEvents, WakeWaitersWhenTheirGpuIsLostOrTheDriverIsUnloaded) {
   EXPECT_THAT(code, ::testing::AnyOf(NVML_ERROR_UNKNOWN, NVML_ERROR_UNINITIALIZED));
 }
 
-// Earlier a set of the system was kept forever.
+// Before the fix, a set of the system was kept forever.
 TEST_F(SimEvents, SetsAreFreedWhetherTheDriverAnswersOrNot) {
   open("h100x1,driver=580.159.04");
   constexpr std::size_t kSets = 1000;
@@ -263,7 +263,7 @@ TEST_F(SimEvents, OfTheSystemAreNewerThanManyDrivers) {
   EXPECT_EQ(library_.call("nvmlSystemEventSetCreate", &made), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
-// Earlier a call about a hanging GPU checked fifty times a second whether it may go on.
+// Before the fix, a call about a hanging GPU checked fifty times a second whether it may go on.
 TEST_F(SimEvents, LetAHangingCallSleepToo) {
   constexpr long kOfASleepInSteps = 10;
   open("h100x1");

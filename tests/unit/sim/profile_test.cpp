@@ -94,7 +94,7 @@ TEST(SimProfile, AnUnknownNameIsRefusedEvenWhenItLooksLikeACount) {
     EXPECT_FALSE(read_sim_profile(name, kFolders).ok()) << name;
 }
 
-// Slipway's own models are below its build folder and its sources. Earlier each was listed twice.
+// Slipway's own models are below its build folder and its sources. Before the fix, each was listed twice.
 TEST(SimModel, ThatIsUnknownIsRefusedWithAListThatHasEachOnce) {
   const auto model = find_sim_model("NVIDIA Z9", {kFolders.front(), kFolders.front()});
   ASSERT_FALSE(model.ok());

@@ -79,8 +79,8 @@ TEST_F(RecordedFieldValues, AreThoseThatTheRealOneAnswered) {
     EXPECT_EQ(code_of(field.get<unsigned>()), NVML_ERROR_NOT_SUPPORTED) << field;
 }
 
-// Earlier a driver of branch 535 returned a recovery action, which exists from 570 on. A fault that a real driver keeps
-// open ended after half a minute.
+// Before the fix, a driver of branch 535 returned a recovery action, which exists from 570 on. A fault that a real
+// driver keeps open ended after half a minute.
 TEST_F(RecordedFieldValues, OfLaterBranchesAreNotSupported) {
   struct Row {
     const char* driver;

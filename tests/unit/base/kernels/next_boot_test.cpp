@@ -124,7 +124,7 @@ TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
   EXPECT_EQ(next(), "6.1.0-50-amd64");
 }
 
-// Earlier a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
+// Before the fix, a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
 TEST_F(NextBootTest, OfHostileEntriesIsFoundQuickly) {
   for (int i = 0; i < 1000; ++i)
     host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");

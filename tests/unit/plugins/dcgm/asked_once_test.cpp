@@ -63,8 +63,8 @@ const std::map<std::string, std::uint64_t> kSeveralAnswers{
 const std::map<std::string, std::uint64_t> kOfTheDriver{{"nvmlSystemGetDriverVersion", 1},
                                                         {"nvmlDeviceGetCount_v2", 1}};
 
-// Earlier the page read everything again that the counters had read, including the maximum clock (1.2 ms) and the MIG
-// mode, twice.
+// Before the fix, the page read everything again that the counters had read, including the maximum clock (1.2 ms) and
+// the MIG mode, twice.
 TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
   for (const bool details : {false, true})
     for (const auto& [function, count] : calls_of_a_sample(details)) {

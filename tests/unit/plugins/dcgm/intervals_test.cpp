@@ -125,7 +125,7 @@ TEST(WatchGroups, DoNotAffectOtherMetrics) {
     EXPECT_EQ(counter.every, counter.hidden ? seconds(60) : seconds(1)) << counter.name;
 }
 
-// Earlier such a group, which dcgm-exporter accepts, left the service without any counter.
+// Before the fix, such a group, which dcgm-exporter accepts, left the service without any counter.
 TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
   Counters counters =
       parse_counters("DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, c\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});

@@ -271,7 +271,7 @@ TEST(DcgmOverview, ReportsWhatAnXidMeansAndRemembersIt) {
   EXPECT_EQ(gpu.line.back(), 25U) << "without utilization, the line is of the memory";
 }
 
-// Earlier a service of another root named the command for the machine's own root.
+// Before the fix, a service of another root named the command for the machine's own root.
 TEST(DcgmOverview, NamesTheRootInTheCommandsOfItsRemedies) {
   const PodsAndHealth known{
       .pods = {}, .reasons = {{"GPU-0", Level::bad, "lost", "reset it (`slipway pause -- nvidia-smi -r -i 0`)"}}};

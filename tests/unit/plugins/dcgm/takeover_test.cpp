@@ -114,7 +114,7 @@ TEST(DcgmTakeover, LeavesAProcessWithoutAUnitAndSaysSo) {
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
-// Earlier a user could hide that his process has the port by words in its own command line.
+// Before the fix, a user could hide that his process has the port by words in its own command line.
 TEST(DcgmTakeover, IdentifiesAnExporterByItsUnit) {
   using namespace std::string_literals;
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);

@@ -49,7 +49,7 @@ TEST(CdiNeeds, ThatTheComponentCdiMeetsAreInOrder) {
   EXPECT_EQ(refused(kCdi, Inputs()), "") << "the component cdi is planned later";
 }
 
-// Earlier each pod failed with "unresolvable CDI devices".
+// Before the fix, each pod failed with "unresolvable CDI devices".
 TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
   for (const auto& [flag, mode] :
        {std::pair{"gdsEnabled", "gds"}, {"mofedEnabled", "mofed"}, {"gdrcopyEnabled", "gdrcopy"}}) {
@@ -95,7 +95,7 @@ TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilASpecExists) {
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), IsEmpty());
 }
 
-// Earlier a boot without a GPU was never verified: there is no spec for missing GPUs.
+// Before the fix, a boot without a GPU was never verified: there is no spec for missing GPUs.
 TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -125,7 +125,7 @@ TEST(CdiFinding, NamesDevicesWithoutASpec) {
   EXPECT_THAT(finding(kCdi), AllOf(HasSubstr("fail"), HasSubstr("left out is /var/run/cdi/nvidia.com-gpu.yaml")));
 }
 
-// Earlier an apply of an image failed: its CDI specs are written when it boots.
+// Before the fix, an apply of an image failed: its CDI specs are written when it boots.
 TEST(CdiFinding, IsNotExercisedWhereNoDriverRunsYet) {
   const FakeHost image;
   Findings findings;

@@ -65,8 +65,8 @@ TEST_F(Book, WaitsLongWithoutAReportedReset) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-// A driver before branch 570 never reports a GPU's reset: earlier the reason and duration of the wait were not shown,
-// and its end was called a reset.
+// A driver before branch 570 never reports a GPU's reset: before the fix, the reason and duration of the wait were not
+// shown, and its end was called a reset.
 TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
   using ::testing::HasSubstr;
   using ::testing::Not;
@@ -143,7 +143,7 @@ TEST_F(Book, SurvivesARestartOfTheProcess) {
   EXPECT_FALSE(other.of(kGpu).healthy) << "it still needs a reset";
 }
 
-// Earlier the reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
+// Before the fix, the reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
 TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
   answers(seconds(1));

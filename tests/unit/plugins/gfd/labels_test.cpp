@@ -100,7 +100,7 @@ Config sharing_of_two(const std::string& rename) {
   return config;
 }
 
-// Earlier, with devices: [0, 1], all eight were reported as shared.
+// Before the fix, with devices: [0, 1], all eight were reported as shared.
 TEST(GfdLabels, OfAResourceThatIsSharedInPartTellBothParts) {
   const Made both(eight(), sharing_of_two(""));
   EXPECT_EQ(both.row(), "8 4 time-slicing 300 MOCKMODEL-SHARED ampere");
@@ -129,8 +129,8 @@ TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
   EXPECT_EQ(renamed.row("slices"), "1 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb -");
 }
 
-// Earlier the labels showed one replica and no sharing, where deviceplugin offers two of each under the config's own
-// name.
+// Before the fix, the labels showed one replica and no sharing, where deviceplugin offers two of each under the
+// config's own name.
 TEST(GfdLabels, FollowTheSharingOfEachNamedResource) {
   Config config = sharing("nvidia.com/mock", 2);
   config.gpu_names = {{"*MOCK*", "nvidia.com/mock"}};
@@ -143,7 +143,7 @@ TEST(GfdLabels, FollowTheSharingOfEachNamedResource) {
   EXPECT_EQ(made["mig-2g.20gb.replicas"], "1");
 }
 
-// Earlier two GPUs with separate names gave no labels of the names, while eight gave them.
+// Before the fix, two GPUs with separate names gave no labels of the names, while eight gave them.
 TEST(GfdLabels, OfRenamedGpusHaveTheirNamesAndTheTotal) {
   Config config = sharing("nvidia.com/gpu", 8);
   auto& first = config.sharing.resources.front();
@@ -163,7 +163,7 @@ TEST(GfdLabels, OfRenamedGpusHaveTheirNamesAndTheTotal) {
   EXPECT_EQ(eight_gpus["gpu.count"] + eight_gpus["gpu-0.count"] + eight_gpus["gpu-1.count"], "611");
 }
 
-// NVML renumbers when a GPU is missing. Earlier the labels did so too: the next GPU was reported as shared.
+// NVML renumbers when a GPU is missing. Before the fix, the labels did so too: the next GPU was reported as shared.
 TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
   Config config = sharing("nvidia.com/gpu", 4);
   auto& entry = config.sharing.resources.front();
@@ -185,7 +185,7 @@ TEST(GfdLabels, GiveNoLostGpusIndexToAnother) {
   EXPECT_TRUE(unmatched_sharing(sources.snapshot.gpus, sharing_of_two(""), sources.snapshot.absent).empty());
 }
 
-// Earlier the labels gave no message where deviceplugin refuses devices: [99].
+// Before the fix, the labels gave no message where deviceplugin refuses devices: [99].
 TEST(GfdLabels, ReportSharedDevicesThatAreMissing) {
   Config config = sharing("nvidia.com/gpu", 2);
   auto& devices = config.sharing.resources.front().devices;

@@ -40,13 +40,13 @@ TEST_F(PassScheduleTest, ComesAtOnceAndOnceMoreWhenAFileHasChanged) {
   EXPECT_EQ(schedule.due(), now + seconds(63));
 }
 
-// Earlier NVML was opened once a second for as long as any process touched the nodes.
+// Before the fix, NVML was opened once a second for as long as any process touched the nodes.
 TEST_F(PassScheduleTest, BecomesRarerWhileFilesChangeAgainAndAgain) {
   EXPECT_LE(passes_in(minutes(1), true), 6) << "after 1, 2, 4, 8, 16 and 32 seconds";
   EXPECT_LE(passes_in(minutes(10), true), 19);
 }
 
-// Earlier a user who knew the gap could keep it short: by changing a file just after four gaps.
+// Before the fix, a user who knew the gap could keep it short: by changing a file just after four gaps.
 TEST_F(PassScheduleTest, IsNotShortenedByTimedChanges) {
   for (const milliseconds pause : {milliseconds(4100), milliseconds(8200), milliseconds(16200), milliseconds(33000)}) {
     schedule = PassSchedule(minutes(1));

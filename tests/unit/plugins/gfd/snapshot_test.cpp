@@ -27,8 +27,8 @@ class SnapshotTest : public sim::SimTest {
   slipway::testing::FakeHost host_;
 };
 
-// Earlier each question was taken to the thread for calls and back: a hundred wake-ups for eight GPUs in an idle
-// service.
+// Before the fix, each question was taken to the thread for calls and back: a hundred wake-ups for eight GPUs in an
+// idle service.
 TEST_F(SnapshotTest, AsksAboutAllGpusWithTwoChangesOfThreads) {
   make("h100x8");
   ASSERT_EQ(tool("function all delay 300"), 0);  // longer than the code waits for a change of threads without sleeping

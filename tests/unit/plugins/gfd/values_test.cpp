@@ -142,8 +142,8 @@ class CountingHost final : public Host {
   const Host& inner_;
 };
 
-// Earlier all 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of the time for the
-// labels.
+// Before the fix, all 4,096 bytes of each function were read: 25 ms for each GPU of a virtual machine, half of the time
+// for the labels.
 TEST(Vgpu, IsReadFromAFewWordsOfTheConfigurationSpace) {
   slipway::testing::FakeHost machine;
   const auto add = [&machine](const std::string& address, std::uint32_t device_class, const std::string& space) {
@@ -205,7 +205,7 @@ TEST(FeatureFile, IsWrittenWholeAndOnlyWhenItChanges) {
   EXPECT_EQ(files, 1U);  // no temporary file remains
 }
 
-// Pods have that folder mounted: earlier a pipe of a pod blocked the service forever.
+// Pods have that folder mounted: before the fix, a pipe of a pod blocked the service forever.
 TEST(FeatureFile, TakesThePlaceOfAPipe) {
   const slipway::testing::TempDir root;
   root.directory("features.d");
@@ -264,7 +264,7 @@ sharing:
   EXPECT_THAT(config->warnings, ::testing::IsEmpty());
 }
 
-// Earlier gfd had its own reader, which refused configs that the device plugin accepted.
+// Before the fix, gfd had its own reader, which refused configs that the device plugin accepted.
 TEST(GfdConfig, TakesTheShortFormsAndUpstreamsDump) {
   const auto brief = config_from("sharing: {timeSlicing: {replicas: 4}}\nmig: {strategy: mixed}");
   ASSERT_TRUE(brief) << to_text(brief.error());
@@ -327,7 +327,7 @@ TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
   EXPECT_FALSE(read_tool_options("labels", {"--node-name", "a"}).ok());
 }
 
-// Earlier `-o json` was accepted and printed text, and a relative file was looked up below the root.
+// Before the fix, `-o json` was accepted and printed text, and a relative file was looked up below the root.
 TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
   EXPECT_TRUE(read_tool_options("labels", {"-o", "json"})->json);
   EXPECT_EQ(read_tool_options("labels", {"-o", "yaml"}).error().what,

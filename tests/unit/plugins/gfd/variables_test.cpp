@@ -48,13 +48,13 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
   EXPECT_THAT(to_text(with({{"GFD_NO_TIMESTAMP", "perhaps"}}).error()), HasSubstr("GFD_NO_TIMESTAMP"));
 }
 
-// Earlier the message for variables that deviceplugin has too lacked the line of the spec.
+// Before the fix, the message for variables that deviceplugin has too lacked the line of the spec.
 TEST(DiscoveryVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   for (const std::string name : {"MIG_STRATEGY", "GFD_MIG_STRATEGY", "FAIL_ON_INIT_ERROR", "GFD_SLEEP_INTERVAL"})
     EXPECT_EQ(with({{name, "wrong"}}).error().where, "spec.components.gfd.env." + name);
 }
 
-// Earlier a variable in a drop-in of the service's unit had no effect, without a message.
+// Before the fix, a variable in a drop-in of the service's unit had no effect, without a message.
 TEST(DiscoveryVariables, OfTheServicesEnvironmentRankBelowThoseOfTheSpec) {
   static std::map<std::string, std::string> process;
   const auto variable = [](const char* name) -> const char* {
@@ -75,7 +75,7 @@ TEST(DiscoveryVariables, OfTheServicesEnvironmentRankBelowThoseOfTheSpec) {
   EXPECT_TRUE(config->fail_on_init_error);
   process = {{"GFD_SLEEP_INTERVAL", "soon"}};
   EXPECT_THAT(to_text(in_force(Json::object()).error()), HasSubstr("environment.GFD_SLEEP_INTERVAL"));
-  // Earlier the service wrote to a path that its unit does not allow, and the plan owned another file.
+  // Before the fix, the service wrote to a path that its unit does not allow, and the plan owned another file.
   process = {{"GFD_OUTPUT_FILE", "/srv/labels"}};
   EXPECT_THAT(to_text(in_force(Json::object()).error()),
               ::testing::AllOf(HasSubstr("environment.GFD_OUTPUT_FILE"), HasSubstr("write output in the spec's gfd")));

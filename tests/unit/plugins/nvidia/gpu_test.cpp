@@ -127,7 +127,7 @@ TEST(Gpu, TakesEveryNameThatItOffers) {
   }
 }
 
-// Earlier each component had its own rule, and two went on in an image whose spec said `hardware: detect`.
+// Before the fix, each component had its own rule, and two went on in an image whose spec said `hardware: detect`.
 TEST(FactsWithoutGpu, FollowTheHardwareKeyOfTheSpec) {
   testing::FakeHost host;
   EXPECT_FALSE(facts_without_gpu(host)) << "an image";
@@ -142,8 +142,8 @@ TEST(FactsWithoutGpu, FollowTheHardwareKeyOfTheSpec) {
     EXPECT_FALSE(facts_without_gpu(host.hardware(hardware))) << hardware;
 }
 
-// Earlier services and tools that asked NVML on a machine without a GPU had nvidia.ko loaded and unloaded once a
-// second.
+// Before the fix, services and tools that asked NVML on a machine without a GPU had nvidia.ko loaded and unloaded once
+// a second.
 TEST(DriverForNothing, IsLoadedByNvmlOnlyWhereTheKernelHasOneAndThereIsNoGpu) {
   testing::FakeHost host;
   host.live("6.1").file("/proc/sys/kernel/osrelease", "6.1\n");
@@ -180,7 +180,7 @@ TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
   EXPECT_EQ(pci_place(""), "");
 }
 
-// Earlier GPUs that NVML was configured not to show were reported as permanently lost.
+// Before the fix, GPUs that NVML was configured not to show were reported as permanently lost.
 TEST(GpusOfTheDriver, AreThoseThatNvmlOughtToShow) {
   testing::FakeHost host;
   for (const auto& [address, driver] : std::map<std::string, std::string>{{"0000:05:00.0", "nvidia"},

@@ -269,7 +269,7 @@ TEST(SwitchTable, OfConfigTomlWarnsOfWhatHasNoEffect) {
       EXPECT_THAT(warnings, Contains(HasSubstr(std::string(one.name)))) << one.name;
     }
   }
-  // Earlier the plan said that these have no effect, whatever the mode.
+  // Before the fix, the plan said that these have no effect, whatever the mode.
   const Json flags{{"modes", {{"jit-cdi", {{"nvcdi-feature-flags", {"disable-nvsandboxutils"}}}}}}, {"mode", "cdi"}};
   EXPECT_THAT(toolkit::toolkit_config_warnings({{"nvidia-container-runtime", flags}}),
               Contains(HasSubstr("the mode is not jit-cdi")));

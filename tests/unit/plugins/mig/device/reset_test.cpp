@@ -122,7 +122,7 @@ TEST_F(MigReset, RunsInTheRootThatHasTheDriver) {
                                               addresses_[0] + "," + addresses_[1]));
 }
 
-// Earlier chroot(8) ran a program that another user had put there, as root.
+// Before the fix, chroot(8) ran a program that another user had put there, as root.
 TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   start("a30x2");

@@ -122,7 +122,7 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
-// Earlier three thousand processes with a device open made an apply print three thousand lines.
+// Before the fix, three thousand processes with a device open made an apply print three thousand lines.
 TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
   const FakeHost host;
   std::vector<DeviceHolder> many(3000, holder());

@@ -209,7 +209,7 @@ TEST_F(Holders, AreNotHiddenByTheNameOfADaemon) {
   EXPECT_EQ(found({gpu(0, true)}).size(), 6U);
 }
 
-// Earlier a user with very many open files made each plan and apply run into its deadline.
+// Before the fix, a user with very many open files made each plan and apply run into its deadline.
 TEST_F(Holders, MayBeAProcessWithTooManyOpenFilesToCheck) {
   process(71, "hoarder");
   for (int i = 3; i < 8; ++i) host_.link("/proc/71/fd/" + std::to_string(i), i == 7 ? "/dev/nvidia0" : "/dev/null");

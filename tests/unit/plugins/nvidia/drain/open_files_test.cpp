@@ -93,8 +93,8 @@ class User {
   bool has_own_dev_ = false;
 };
 
-// Earlier a regular file named /dev/nvidia0 blocked every change of the GPU, and the process that had it open was
-// ended.
+// Before the fix, a regular file named /dev/nvidia0 blocked every change of the GPU, and the process that had it open
+// was ended.
 TEST(OpenFiles, AreDistinguishedByDeviceNotByName) {
   const User of_a_file(false);
   const User of_a_device(true);
@@ -104,7 +104,7 @@ TEST(OpenFiles, AreDistinguishedByDeviceNotByName) {
   EXPECT_FALSE(of_a_device.is_found({195, 0})) << "it is another device";
 }
 
-// Earlier a program on this machine's GPU 0 kept the layout of a simulated GPU 0 from being changed.
+// Before the fix, a program on this machine's GPU 0 kept the layout of a simulated GPU 0 from being changed.
 TEST(OpenFiles, AreThoseOfThisMachineAlone) {
   const User user(true);
   if (!user.has_own_dev()) GTEST_SKIP() << "this machine gives users no /dev";

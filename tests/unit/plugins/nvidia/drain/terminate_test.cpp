@@ -114,7 +114,7 @@ TEST_F(Terminate, EndsNoProcessWhereOneMustNotBeEnded) {
   EXPECT_TRUE(own.runs());
 }
 
-// An open file can be sent to any daemon that accepts messages. Earlier an apply then ended that daemon.
+// An open file can be sent to any daemon that accepts messages. Before the fix, an apply then ended that daemon.
 TEST_F(Terminate, EndsNoProcessThatOnlyHasADeviceOpen) {
   Child job(false);
   DeviceHolder holder = shown(job);

@@ -40,7 +40,7 @@ TEST_F(KernelLog, ReportsNewXids) {
   EXPECT_EQ(read(watch), "");
 }
 
-// Earlier a simulated machine without a root of its own took this machine's XIDs for its own.
+// Before the fix, a simulated machine without a root of its own took this machine's XIDs for its own.
 TEST_F(KernelLog, OfAnotherMachineIsNotRead) {
   KernelLogWatch watch(RootDir::open(folder_.path().string()).value(), false);
   EXPECT_EQ(read(watch), "");

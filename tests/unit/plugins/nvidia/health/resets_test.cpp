@@ -53,7 +53,7 @@ class KnownResets : public ::testing::Test {
   SharedHealth parts_;
 };
 
-// Earlier, with a driver before branch 570, a fault remained for 24 h after the reset that its remedy requested.
+// Before the fix, with a driver before branch 570, a fault remained for 24 h after the reset that its remedy requested.
 TEST_F(KnownResets, EndEarlierFaultsOfTheGpu) {
   for (const char* named : {"3", "GPU-3", "0000:5d:00.0", "00000000:5D:00.0", "1,3"}) {
     saw("dcgm", 79);
@@ -83,8 +83,8 @@ TEST(Remedy, HasTheAddressOfTheGpuInItsCommands) {
             "reset (`nvidia-smi -r -i 0000:5d:00.0`), see `nvidia-smi -q -i 0000:5d:00.0`");
   EXPECT_EQ(remedy_for("reboot", "0000:5d:00.0"), "reboot");
   EXPECT_EQ(wait_text(0), "");
-  // Earlier the text "power the node off and on" continued without a break into the time until which the GPU is not
-  // trusted.
+  // Before the fix, the text "power the node off and on" continued without a break into the time until which the GPU is
+  // not trusted.
   EXPECT_EQ(remedy_for("power the node off and on" + wait_text(1764311530), "0000:5d:00.0"),
             "power the node off and on. The GPU counts as unhealthy until the node reboots, until `slipway pause -- "
             "nvidia-smi -r -i 0000:5d:00.0` has reset the GPU, or until 2025-11-28 06:32:10 UTC if no new error comes: "

@@ -111,7 +111,7 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_THAT(error_of("xids: {79: {severity: fatal"), HasSubstr("site.yaml"));
 }
 
-// Earlier the second of two rows counted, without a message.
+// Before the fix, the second of two rows counted, without a message.
 TEST(HealthRules, AreUnique) {
   EXPECT_EQ(error_of("xids:\n  79: {severity: fatal}\n  0x4f: {severity: application}\n"),
             "site.yaml:4:9: xids has 79 twice; the other row is at site.yaml:3:7 (leave one of the two out)");
@@ -155,7 +155,7 @@ TEST(HealthRules, OfAnotherUserAreRefused) {
   EXPECT_EQ(watch.rules()->xid(79).severity, Severity::fatal) << "slipway's own rules count";
 }
 
-// Earlier the example of docs/health-rules.md had rows that its own preset made void.
+// Before the fix, the example of docs/health-rules.md had rows that its own preset made void.
 TEST(HealthRules, OfTheExampleInThePageCount) {
   std::ifstream file(HEALTH_PAGE);
   std::stringstream page;

@@ -45,8 +45,8 @@ TEST_F(Shared, SharesTheFaultsOfAllServices) {
   EXPECT_TRUE(merged(read_shared_health(root_)).empty());
 }
 
-// Earlier, after a reset, the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset the
-// GPU" for 24 h.
+// Before the fix, after a reset, the device plugin had all GPUs healthy, while dcgm, status, doctor and top said "reset
+// the GPU" for 24 h.
 TEST_F(Shared, EndsForAllWhenOneServiceSawTheEnd) {
   const HealthOfGpus seen = with(xid(79, now_));
   ASSERT_TRUE(dcgm_.exchange(seen).ok());

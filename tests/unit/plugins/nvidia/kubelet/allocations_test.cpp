@@ -115,7 +115,8 @@ TEST(Allocations, AreReadFromKubelet) {
   EXPECT_THAT(machine.found(), ElementsAre("team/a cuda GPU-1"));
 }
 
-// kubelet's pod resources API leaves init containers out. Earlier the layout of a GPU was changed while one used it.
+// kubelet's pod resources API leaves init containers out. Before the fix, the layout of a GPU was changed while one
+// used it.
 TEST(Allocations, OfAnInitContainerAreInTheCheckpointAlone) {
   Machine machine;
   machine.pod("minit", kUid).lists("minit", "main").saved(kUid, "prep", "GPU-5");
@@ -177,7 +178,8 @@ TEST(Allocations, OfAPodThatKubeletDoesNotKnowAgainYetCount) {
   EXPECT_THAT(rebooted.found(), ElementsAre("team/job main GPU-1 checkpoint")) << "kubelet starts it once it knows it";
 }
 
-// Earlier the only pod of a node, which had ended but was not deleted, kept its GPU for as long as its object existed.
+// Before the fix, the only pod of a node, which had ended but was not deleted, kept its GPU for as long as its object
+// existed.
 TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
   Machine machine;
   machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();
@@ -185,7 +187,8 @@ TEST(Allocations, OfTheOnlyPodOfANodeAreOverOnceItHasEnded) {
   EXPECT_THAT(machine.found(), IsEmpty()) << "kubelet has taken its volumes away";
 }
 
-// Earlier, with a kubelet without cgroupsPerQOS or a slipway in a container, the pod that had ended kept its GPU too.
+// Before the fix, with a kubelet without cgroupsPerQOS or a slipway in a container, the pod that had ended kept its GPU
+// too.
 TEST(Allocations, OfTheOnlyPodOfANodeAreOverWhereNoControlGroupsAreSeen) {
   Machine machine;
   machine.pod("job", kUid, false).saved(kUid, "main", "GPU-1").lists_nothing();

@@ -26,7 +26,7 @@ TEST(NvmlCause, NamesAMissingOrDifferentDriver) {
   EXPECT_EQ(nvml_cause("nvml: GPU 3: it is lost (NVML_ERROR_GPU_IS_LOST, 15)"), "");
 }
 
-// Earlier neither version was named, and the remedy could not be chosen.
+// Before the fix, neither version was named, and the remedy could not be chosen.
 TEST(Mismatch, NamesTheVersionsThatAreKnown) {
   const char* const library = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.90.07";
   EXPECT_EQ(mismatch_text(library, "535.261.03"),

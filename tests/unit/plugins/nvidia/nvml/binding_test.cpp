@@ -71,8 +71,8 @@ TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
   EXPECT_EQ((*nvml)->library_path(), std::filesystem::canonical(MOCK_SMALL).string());
 }
 
-// Earlier only SLIPWAY_NVML was checked: with a driver root in another user's folder, root loaded files that this user
-// had written.
+// Before the fix, only SLIPWAY_NVML was checked: with a driver root in another user's folder, root loaded files that
+// this user had written.
 TEST(NvmlLibrary, OfADriverRootIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   slipway::testing::FakeHost host;
@@ -116,7 +116,7 @@ TEST(NvmlLibrary, OfTheEnvironmentComesBeforeAllOthers) {
   EXPECT_EQ(choice->named, std::filesystem::canonical(MOCK_SMALL).string());
 }
 
-// Earlier the owner of the library was checked only on the live machine.
+// Before the fix, the owner of the library was checked only on the live machine.
 TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldReplaceIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const slipway::testing::TempDir folder;
@@ -209,7 +209,8 @@ TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
   EXPECT_EQ(device_count(*nvml).value_or(0), 1U);
 }
 
-// Earlier the device plugin asked 600 questions at its start, each with two changes of threads: half of its start time.
+// Before the fix, the device plugin asked 600 questions at its start, each with two changes of threads: half of its
+// start time.
 TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAgain) {
   const auto nvml = open_mock(MOCK_SMALL);
   ASSERT_NE(nvml, nullptr);

@@ -29,7 +29,7 @@ class RealLibrary : public ::testing::Test {
   slipway::testing::TempDir root_;
 };
 
-// Earlier the library, started by root, left /dev/nvidiactl behind on each machine without a GPU.
+// Before the fix, the library, started by root, left /dev/nvidiactl behind on each machine without a GPU.
 TEST_F(RealLibrary, SaysThatTheDriverIsNotLoadedAndMakesNoDeviceNode) {
   const bool was_there = fs::exists("/dev/nvidiactl");
   slipway::testing::FakeHost machine;

@@ -78,8 +78,8 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
   for (const auto& each : cases) EXPECT_EQ(owner_of(each.cgroups), each.owner) << each.cgroups;
 }
 
-// Earlier the owner of a delegated control group could name the groups beneath it freely, and looked like another's pod
-// or unit.
+// Before the fix, the owner of a delegated control group could name the groups beneath it freely, and looked like
+// another's pod or unit.
 TEST(ProcessOwner, IsNotANameThatAUserAServiceOrAContainerChose) {
   const std::string pod = std::string("kubepods.slice/kubepods-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
   const std::string other(64, 'a');
@@ -124,7 +124,7 @@ TEST(Process, OfAUserIsNeverAPod) {
   EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, jupyter.service of user@7.service)");
 }
 
-// Earlier it was truncated where kubelet's own answer was not, so that the pod was listed twice.
+// Before the fix, it was truncated where kubelet's own answer was not, so that the pod was listed twice.
 TEST(Process, HasThePodsWholeNameOfAnyLength) {
   FakeHost host;
   const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');

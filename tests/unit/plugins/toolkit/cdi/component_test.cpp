@@ -101,8 +101,8 @@ TEST(CdiPlan, HasTheUnitsThatUpdateTheSpecs) {
   EXPECT_THAT(text_of(*plan, "73-slipway-cdi-refresh.rules"), HasSubstr("SUBSYSTEM==\"module\", KERNEL==\"nvidia|"));
 }
 
-// Earlier, with slipway in /opt, the units named /usr/bin/slipway, which did not exist, and the component failed at
-// every boot.
+// Before the fix, with slipway in /opt, the units named /usr/bin/slipway, which did not exist, and the component failed
+// at every boot.
 TEST(CdiPlan, HasUnitsThatStartTheSlipwayOfThisRoot) {
   const Inputs inputs(Json{{"target", {{"slipway", "/opt/slip way/bin/slipway"}}}});
   Facts facts;
@@ -125,7 +125,8 @@ TEST(CdiPlan, HasTheUnitsBeforeASpecCanBeMade) {
   EXPECT_NE(text_of(*plan, "slipway-cdi-refresh.path"), "");
 }
 
-// Earlier a live machine without a driver got no units: when a user loaded the driver later, no specs were written.
+// Before the fix, a live machine without a driver got no units: when a user loaded the driver later, no specs were
+// written.
 TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
   const Spec spec(Json{{"folder", "/run/cdi"},
                        {"modes", {"nvml"}},

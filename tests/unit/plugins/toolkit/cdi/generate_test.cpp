@@ -421,7 +421,7 @@ TEST(LdCache, EqualsTheOutputOfLdconfig) {
   EXPECT_FALSE(nvidia::parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
 }
 
-// Earlier one megabyte of input became eleven gigabytes.
+// Before the fix, one megabyte of input became eleven gigabytes.
 TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
   const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
   const std::vector<std::string> paths(3, path);

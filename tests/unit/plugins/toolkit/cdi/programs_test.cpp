@@ -30,7 +30,7 @@ std::vector<std::string> shown(const DriverPrograms& programs) {
   return all;
 }
 
-// A cloud machine: the driver is in /usr/local/nvidia, and /usr/bin/nvidia-smi is a script around it. Earlier
+// A cloud machine: the driver is in /usr/local/nvidia, and /usr/bin/nvidia-smi is a script around it. Before the fix,
 // containers got the script, and "/usr/local/nvidia/bin/nvidia-smi: not found" from it.
 TEST(DriverPrograms, AreTheFilesBesideTheLibrariesAndNotScripts) {
   FakeHost host;

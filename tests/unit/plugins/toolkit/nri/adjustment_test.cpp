@@ -319,7 +319,7 @@ TEST_F(NriAdjust, GivesTheFirstImexChannelByAMountBesideAGpu) {
   EXPECT_THAT(to_text(give(request).error()), HasSubstr("nvidia.com/imex-channel=1"));
 }
 
-// Earlier a container that kubelet had given a GPU started without it, without a message.
+// Before the fix, a container that kubelet had given a GPU started without it, without a message.
 TEST_F(NriAdjust, RefusesADevicePluginsRequestWithoutKubelet) {
   kubelet_gave({"GPU-0"});
   kubelets_problem_ = "nobody listens";

@@ -22,7 +22,7 @@ TEST(CudaCompat, IsPreferredWhenItsNoteNamesTheHostsDriver) {
   EXPECT_TRUE(is_better_cuda(host_with("535.261.03"), compat, "no JSON"));
 }
 
-// Earlier a copy of a deeply nested value overflowed the stack of the hook, which is root.
+// Before the fix, a copy of a deeply nested value overflowed the stack of the hook, which is root.
 TEST(CudaCompat, ReadsADeeplyNestedNote) {
   constexpr int kDeep = 400'000;
   const std::string nested = std::string(kDeep, '[') + std::string(kDeep, ']');

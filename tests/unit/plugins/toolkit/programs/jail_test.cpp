@@ -78,7 +78,7 @@ std::string jailed(
   return text;
 }
 
-// Earlier an image's files made their reader take 1.4 GB, before the limit of address space was set.
+// Before the fix, an image's files made their reader take 1.4 GB, before the limit of address space was set.
 TEST(Jail, EndsAProcessThatExceedsItsMemory) {
   if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
   EXPECT_EQ(jailed(16), "went well");

@@ -35,7 +35,7 @@ TEST(LinkerConfiguration, ThatIsNotAFileIsNotOpened) {
   EXPECT_FALSE(pipe.opened());
 }
 
-// Earlier an image of a few files made the hook take 1.4 GB.
+// Before the fix, an image of a few files made the hook take 1.4 GB.
 TEST(LinkerConfiguration, ThatIsEndlessIsReadUpToALimit) {
   const TempRoot root;
   std::string includes;

@@ -39,7 +39,7 @@ TEST(Request, OfTheEnvironmentIsIndicesUuidsMigDevicesAndQualifiedNames) {
   EXPECT_THAT(devices_of("runtime.nvidia.com/gpu=1"), ElementsAre("nvidia.com/gpu=1"));
 }
 
-// Earlier each of the names in a pod's annotation, up to a megabyte, was compared with all others.
+// Before the fix, each of the names in a pod's annotation, up to a megabyte, was compared with all others.
 TEST(Request, OfMoreDevicesThanANodeCanHaveIsRefusedAndAnyNumberOfRepetitionsIsOne) {
   std::string repeated = "0";
   std::string many = "0";
@@ -246,8 +246,8 @@ TEST(RequestPolicy, StartsContainersWhoseAnnotationIsForTheEngine) {
   EXPECT_FALSE(read_request(bundle, {}, "config.json")) << "no device plugin writes that";
 }
 
-// Earlier a pod's author could make each new container write 2 MB to the journal, and a rule that an administrator
-// might paste.
+// Before the fix, a pod's author could make each new container write 2 MB to the journal, and a rule that an
+// administrator might paste.
 TEST(RequestPolicy, QuotesLittleOfTheContainersTextAndNoPatterns) {
   const std::string name(100'000, 'x');
   Config config;

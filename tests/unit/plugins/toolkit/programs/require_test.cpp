@@ -192,7 +192,7 @@ TEST(Requirements, AreCheckedForEachGpuUnlessTheSettingsSayOtherwise) {
   EXPECT_THAT(to_text(refused.error()), HasSubstr("NVIDIA_DISABLE_REQUIRE=true"));
   EXPECT_EQ(refused.error().where, "config.json");
   EXPECT_TRUE(check_requirements(wanting("cuda>=12.0"), edits, config, root.path(), "config.json"));
-  // Earlier each GPU took a third of a second, but an engine abandons an NRI plugin after two.
+  // Before the fix, each GPU took a third of a second, but an engine abandons an NRI plugin after two.
   Request monstrous;
   for (std::size_t i = 0; i < kMostRequirements; ++i)
     monstrous.requirements.push_back({"NVIDIA_REQUIRE_CUDA", "cuda>=" + std::string(kLongestRequirement / 32, '1')});

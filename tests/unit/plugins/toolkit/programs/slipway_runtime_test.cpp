@@ -243,7 +243,8 @@ TEST(ShimSpecs, SayHowToMakeAMissingSpec) {
   EXPECT_THAT(one_line("slipway-runtime", made_up.error()), Not(HasSubstr("cdi generate"))) << "somebody pastes it";
 }
 
-// Earlier a pod's complete list of names was searched in each device of the specs, and collected again for each name.
+// Before the fix, a pod's complete list of names was searched in each device of the specs, and collected again for each
+// name.
 TEST(ShimSpecs, FindEachOfVeryManyDevices) {
   Specs specs;
   std::string all;
@@ -362,8 +363,8 @@ TEST(BundleEdit, KeepsTheLastOfTwoWithTheSameName) {
             Json::parse(R"([{"destination":"/y","source":"/b"},{"destination":"/x","source":"/c"}])"));
 }
 
-// Earlier the paths of a pod's mounts were normalised for each comparison, and every list was searched for every
-// element.
+// Before the fix, the paths of a pod's mounts were normalised for each comparison, and every list was searched for
+// every element.
 TEST(BundleEdit, LimitsTheLengthOfLists) {
   constexpr int kMany = 9'000;
   nvidia::cdi::Edits edits = all_edits();

@@ -58,7 +58,7 @@ TEST(CdiFolders, OfCrioAndPodmanComeFromTheirFiles) {
   EXPECT_THAT(unread(host), HasSubstr("podman reads CDI specs from no folder"));
 }
 
-// Earlier these engines were told to read one more folder, which they cannot do.
+// Before the fix, these engines were told to read one more folder, which they cannot do.
 TEST(CdiFolders, OfEnginesWithoutCdiAreEmpty) {
   for (const auto& [program, package, old, first] : {std::tuple("containerd", "containerd", "1.6.20", "1.7.0"),
                                                      {"containerd", "containerd.io", "1.6.33", "1.7.27"},

@@ -34,7 +34,7 @@ void expect_settled(FakeHost& host, const Spec& spec = runtime_spec()) {
 
 void containerd(FakeHost& host, const std::string& version) { install(host, "containerd", "containerd.io", version); }
 
-// Earlier each apply added one more import of the drop-in's folder, and failed as a defect of this plugin.
+// Before the fix, each apply added one more import of the drop-in's folder, and failed as a defect of this plugin.
 TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
   for (const std::string version : {"1.7.24", "2.0.5", "2.1.5"}) {
     FakeHost host;
@@ -50,7 +50,7 @@ TEST(ContainerdFiles, AddTheImportOfTheDropInOnceBesideOtherImports) {
   }
 }
 
-// Earlier the folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
+// Before the fix, the folder's other files came into force with it. Found by random layouts: seed 4 of containerd 2.1.
 TEST(ContainerdFiles, AddOnlyTheDropInWhereItsFolderHasUnreadFiles) {
   FakeHost host;
   containerd(host, "2.1.5");
@@ -88,7 +88,8 @@ TEST(ContainerdFiles, RefuseADropInThatALaterFileReplaces) {
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/z.toml\n");
 }
 
-// Earlier only the imports of the main file were read: real containerd 1.7.24 used only the nested file's table.
+// Before the fix, only the imports of the main file were read: real containerd 1.7.24 used only the nested file's
+// table.
 TEST(ContainerdFiles, AreReadBreadthFirstThroughNestedImports) {
   FakeHost host;
   containerd(host, "1.7.24");
@@ -113,7 +114,7 @@ TEST(ContainerdFiles, AreReadOnceEachInALoopAndThroughPatternsOfFolders) {
   EXPECT_THAT(read, ::testing::ElementsAre("config.toml", "a.toml", "x/c.toml", "y/c.toml", "b.toml"));
 }
 
-// Earlier the drop-in was written to /d1, which no containerd since 2.0 reads.
+// Before the fix, the drop-in was written to /d1, which no containerd since 2.0 reads.
 TEST(ContainerdFiles, OfARelativePatternAreFoundAsContainerdDoes) {
   const std::pair<EngineVersion, std::string> folders[]{{{1, 6, 20}, "/d1"},         {{1, 6, 29}, kFolder + "d1"},
                                                         {{1, 7, 15}, "/d1"},         {{1, 7, 16}, kFolder + "d1"},
@@ -127,8 +128,8 @@ TEST(ContainerdFiles, OfARelativePatternAreFoundAsContainerdDoes) {
   }
 }
 
-// Earlier two files that import their folder by "../conf.d/*.toml" were read without end, under ever longer names; or
-// the path of an edit contained "..". Found by random layouts: seeds 14 and 20 of containerd 1.7.
+// Before the fix, two files that import their folder by "../conf.d/*.toml" were read without end, under ever longer
+// names; or the path of an edit contained "..". Found by random layouts: seeds 14 and 20 of containerd 1.7.
 TEST(ContainerdFiles, OfAPatternThatGoesUpAndDownAgainAreReadOnce) {
   FakeHost host;
   containerd(host, "1.7.24");
@@ -149,7 +150,7 @@ TEST(ContainerdFiles, AreLimitedInNumber) {
   EXPECT_THAT(to_text(Configuration::read(host, kConfig, {1, 7}).error()), HasSubstr("more than 256 files"));
 }
 
-// containerd 2.1 merges the tables, so runc has SystemdCgroup. Earlier the handler did not get it.
+// containerd 2.1 merges the tables, so runc has SystemdCgroup. Before the fix, the handler did not get it.
 TEST(ContainerdFiles, GiveTheHandlerTheMergedOptionsOfTheDefaultOne) {
   FakeHost host;
   containerd(host, "2.1.9");
@@ -181,7 +182,7 @@ TEST(ContainerdFiles, AreChangedWhereALaterOneHasTheHandlerAlready) {
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/conf.d/zz.toml\n");
 }
 
-// Earlier it inherited from a handler that is not used, and the next plan was different.
+// Before the fix, it inherited from a handler that is not used, and the next plan was different.
 TEST(ContainerdFiles, IgnoreATableThatALaterFileReplaces) {
   for (const std::string version : {"1.6.20", "1.7.24"}) {
     FakeHost host;
@@ -210,8 +211,8 @@ TEST(ContainerdFiles, IgnoreATableThatALaterFileReplaces) {
   }
 }
 
-// Earlier the standard file of Docker's package of containerd failed the component, and Docker was not configured
-// either.
+// Before the fix, the standard file of Docker's package of containerd failed the component, and Docker was not
+// configured either.
 TEST(ContainerdFiles, OfDockersPackageSwitchTheCriPluginOffSoOnlyDockerIsConfigured) {
   FakeHost host;
   host.file("/usr/bin/dockerd", "x", 0755).file("/usr/bin/containerd", "x", 0755);
@@ -249,7 +250,7 @@ TEST(ContainerdFiles, WithAnInvalidVersionAreRefused) {
   EXPECT_EQ(plan.error().where, kConfig + ":2");
 }
 
-// Earlier each of them was read as if `--config` were missing, and another file was created.
+// Before the fix, each of them was read as if `--config` were missing, and another file was created.
 TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
   for (const std::string exec : {
            "ExecStart = /usr/bin/containerd --config /srv/c.toml",
@@ -272,7 +273,7 @@ TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
   }
 }
 
-// Flatcar's unit. Earlier /etc/containerd/config.toml was created, which Flatcar's containerd never reads.
+// Flatcar's unit. Before the fix, /etc/containerd/config.toml was created, which Flatcar's containerd never reads.
 TEST(ContainerdFiles, ComeFromTheUnitsEnvironment) {
   FakeHost host;
   containerd(host, "1.7.24");

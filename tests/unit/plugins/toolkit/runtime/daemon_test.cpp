@@ -123,8 +123,8 @@ std::string verified(FakeHost& host, const std::string& state) {
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }
 
-// At a boot slipway-boot.service runs before the engines. Earlier it failed whenever it had changed containerd's
-// configuration.
+// At a boot slipway-boot.service runs before the engines. Before the fix, it failed whenever it had changed
+// containerd's configuration.
 TEST(RuntimeVerify, AsksNothingOfAnEngineThatSystemdIsAboutToStart) {
   FakeHost host;
   EXPECT_THAT(verified(host, "ActiveState=inactive\nJob=71\n"), HasSubstr("systemd starts it later in this boot"));
@@ -148,7 +148,7 @@ std::string planned(const FakeHost& host) {
   return text;
 }
 
-// Earlier the configuration was changed, and a minute later the apply failed, because the engine had not been
+// Before the fix, the configuration was changed, and a minute later the apply failed, because the engine had not been
 // restarted.
 TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
   FakeHost host;
@@ -160,7 +160,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
                                "takes effect at its next start, which is left to you\n");
 }
 
-// Earlier the distribution's unit was restarted instead, or no unit.
+// Before the fix, the distribution's unit was restarted instead, or no unit.
 TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
   FakeHost host;
   config_check(host);
@@ -171,7 +171,7 @@ TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
   EXPECT_THAT(planned(host), Not(HasSubstr("restarts")));
 }
 
-// Earlier engines were reconfigured and restarted on machines where all other components had nothing to do.
+// Before the fix, engines were reconfigured and restarted on machines where all other components had nothing to do.
 TEST(RuntimeGpus, AreRequiredForAnyChange) {
   FakeHost host;
   config_check(host);
@@ -190,8 +190,8 @@ TEST(RuntimeGpus, AreRequiredForAnyChange) {
 constexpr const char* kUnitOfSnap = "/etc/systemd/system/snap.docker.dockerd.service";
 constexpr const char* kRunsSnap = "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n";
 
-// Earlier, in an image, there was no message about it. On a running machine the configuration got a runtime that the
-// confined snap cannot start.
+// Before the fix, in an image, there was no message about it. On a running machine the configuration got a runtime that
+// the confined snap cannot start.
 TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
   const auto note =
       ::testing::AllOf(HasSubstr("Docker is installed as a snap"), HasSubstr("docker run --runtime nvidia"),
@@ -222,7 +222,7 @@ TEST(RuntimeDocker, OfASnapIsNamedAndLeftAsItIs) {
   }
 }
 
-// Earlier a stopped snap made the component fail, although slipway does not manage it.
+// Before the fix, a stopped snap made the component fail, although slipway does not manage it.
 TEST(RuntimeDocker, OfASnapThatDoesNotRunFailsNothing) {
   FakeHost host;
   be_node(host).file(kUnitOfSnap, kRunsSnap).directory("/run");

@@ -42,7 +42,7 @@ TEST_F(RuntimeDiagnose, FindsNothingWithoutAFault) {
   EXPECT_EQ(found(FakeHost()), "");
 }
 
-// Earlier one unreadable configuration ended the search: the other engines and the containers were not checked.
+// Before the fix, one unreadable configuration ended the search: the other engines and the containers were not checked.
 TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   containerd("1.7.24");
   host_.file(kConfig, "this is not TOML").file("/usr/bin/dockerd", "x", 0755);
@@ -55,7 +55,7 @@ TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   EXPECT_EQ(findings->list().at(0).name, "runtime.settings");
 }
 
-// Earlier it was a warning in verify and a failure in doctor.
+// Before the fix, it was a warning in verify and a failure in doctor.
 TEST_F(RuntimeDiagnose, JudgesABrokenConfigurationAsVerifyDoes) {
   const auto severity = [&](const Findings& findings) {
     for (const Finding& finding : findings.list())
@@ -123,7 +123,7 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
   EXPECT_EQ(found(host_), "");
 }
 
-// Earlier it ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
+// Before the fix, it ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
 TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   const std::string path = "/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json";
   host_.file(path, R"({"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-toolkit", "args": ["x"]}})");
@@ -155,7 +155,7 @@ std::string failed(const FakeHost& host, const Spec& spec = runtime_spec()) {
   return lines;
 }
 
-// Earlier an image passed, whatever was added to it after the apply.
+// Before the fix, an image passed, whatever was added to it after the apply.
 TEST(RuntimeVerifyOfImage, FailsWhereALaterImportHidesTheRuntimeClass) {
   for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.1.1", false}}) {
     FakeHost host;

@@ -37,7 +37,7 @@ class RuntimeDockerFile : public ::testing::Test {
   Json spec_ = Json::object();
 };
 
-// Earlier dockerd 26 did not start: "specified both as a flag and in the configuration file: default-runtime".
+// Before the fix, dockerd 26 did not start: "specified both as a flag and in the configuration file: default-runtime".
 TEST_F(RuntimeDockerFile, GetsNoDefaultRuntimeThatAFlagSets) {
   flags("--default-runtime=nvidia --add-runtime=nvidia=/usr/bin/slipway-runtime");
   spec_ = {{"set_as_default", true}};
@@ -56,8 +56,8 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
   EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
 }
 
-// dockerd 20.10 looks up its file's default runtime only in that file. Earlier it did not start. Found by random
-// layouts: seed 3 of Docker 20.
+// dockerd 20.10 looks up its file's default runtime only in that file. Before the fix, it did not start. Found by
+// random layouts: seed 3 of Docker 20.
 TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagThatIsTheFilesDefault) {
   for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {
     install(host_, "dockerd", "docker.io", version);
@@ -87,7 +87,7 @@ TEST_F(RuntimeDockerFile, KeepsTheFlagThatEnablesCdi) {
   EXPECT_THAT(planned(), HasSubstr("--feature"));
 }
 
-// Earlier dockerd 26 did not start: "cannot configure both path and runtimeType for the same runtime".
+// Before the fix, dockerd 26 did not start: "cannot configure both path and runtimeType for the same runtime".
 TEST_F(RuntimeDockerFile, KeepsARuntimeOfAnotherKind) {
   host_.file(kDaemonJson, R"({"runtimes": {"nvidia": {"runtimeType": "io.containerd.runsc.v1"}}})");
   EXPECT_THAT(planned(), HasSubstr("the runtime nvidia of Docker is of another kind (it has runtimeType)"));
@@ -108,7 +108,7 @@ TEST_F(RuntimeDockerFile, IsReadWithAByteOrderMarkAndRefusedAsUtf16) {
   EXPECT_THAT(planned(), HasSubstr("convert it to UTF-8"));
 }
 
-// Earlier the number ended the plugin with an internal error, and the lists ended the program by a signal.
+// Before the fix, the number ended the plugin with an internal error, and the lists ended the program by a signal.
 TEST_F(RuntimeDockerFile, ThatIsInvalidIsRefusedWithThePlace) {
   host_.file(kDaemonJson, "{\n \"x\": 1e400}");
   EXPECT_THAT(planned(), HasSubstr(kDaemonJson + ":2:"));

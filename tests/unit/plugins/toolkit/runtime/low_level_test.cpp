@@ -39,7 +39,7 @@ void containerd_of_operator(FakeHost& host, const std::string& program, const st
                          ".runtimes.nvidia.options]\nBinaryName = \"" + program + "\"\n" + more);
 }
 
-// Earlier slipway-runtime started NVIDIA's runtime, which started itself without end.
+// Before the fix, slipway-runtime started NVIDIA's runtime, which started itself without end.
 TEST(LowLevelRuntime, IsNeverNvidiasRuntime) {
   for (const std::string program :
        {"/usr/bin/nvidia-container-runtime", "/usr/local/nvidia/toolkit/nvidia-container-runtime.cdi",
@@ -61,8 +61,8 @@ TEST(LowLevelRuntime, IsTheHandlerRuncIfTheDefaultIsForGpus) {
   EXPECT_EQ(runtimes_of(host), Json({"/opt/bin/runc", "runc", "crun"}));
 }
 
-// Earlier, once slipway's runtime was the default, runc's own program was used. Found by random layouts: seed 42 of
-// containerd 1.6.
+// Before the fix, once slipway's runtime was the default, runc's own program was used. Found by random layouts: seed 42
+// of containerd 1.6.
 TEST(LowLevelRuntime, StaysTheSameOnceTheDefaultHandlerIsOurs) {
   const Json as_default{{"set_as_default", true}};
   for (const auto& [of_default, expected] :
@@ -132,7 +132,7 @@ TEST(LowLevelRuntime, IsCriosHandlerByItsNameWhereItHasNoPath) {
                                            "slipway-runtime is not installed"));
 }
 
-// Earlier slipway-runtime refused each container of its handler, without an earlier warning.
+// Before the fix, slipway-runtime refused each container of its handler, without an earlier warning.
 TEST(LowLevelRuntime, WithInvalidTomlIsAnErrorOfPlanVerifyAndDoctor) {
   FakeHost host = with_runtime();
   install(host, "containerd", "containerd", "1.7.24");

@@ -91,7 +91,7 @@ TEST(RuntimeNri, IsNotedForAnEngineThatDoesNotRun) {
   EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
 }
 
-// The service ignores them. Earlier there was no message.
+// The service ignores them. Before the fix, there was no message.
 TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
@@ -201,7 +201,7 @@ std::string kubelet_of(const FakeHost& host) {
   return "not looked at";
 }
 
-// Earlier a wrong kubelet_root was noticed only by pods that started without their GPUs.
+// Before the fix, a wrong kubelet_root was noticed only by pods that started without their GPUs.
 TEST(RuntimeNri, IsVerifiedByKubeletsSocket) {
   const std::string socket = "/pod-resources/kubelet.sock";
   FakeHost host = machine("2.1.4", true);

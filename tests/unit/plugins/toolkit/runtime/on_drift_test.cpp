@@ -65,7 +65,8 @@ std::string replaced(std::string text, const std::string& old, const std::string
   return text;
 }
 
-// Earlier a program that writes the file whenever the engine restarts had it restart every few seconds, without end.
+// Before the fix, a program that writes the file whenever the engine restarts had it restart every few seconds, without
+// end.
 TEST(RuntimeDrift, IsRepairedLessOftenWhenTheFileKeepsChanging) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");

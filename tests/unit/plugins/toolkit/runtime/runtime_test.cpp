@@ -115,8 +115,8 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
   EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "runtime_type"}), "r");
 }
 
-// Earlier the import was planned only while it was missing: an apply then ended as a defect of this plugin, and the
-// next one would have removed it again.
+// Before the fix, the import was planned only while it was missing: an apply then ended as a defect of this plugin, and
+// the next one would have removed it again.
 TEST(RuntimeContainerd, KeepsPlanningTheImportOfItsDropIn) {
   for (const std::string top : {"", "version = 2\n"}) {
     FakeHost host;
@@ -176,8 +176,8 @@ TEST(RuntimeContainerd, PlansTheSameOnceItsActionsHold) {
   EXPECT_EQ(set_of(host, spec), set);
 }
 
-// Earlier Kata's type was inherited beside a BinaryName that Kata's shim does not support: GPU containers became
-// virtual machines.
+// Before the fix, Kata's type was inherited beside a BinaryName that Kata's shim does not support: GPU containers
+// became virtual machines.
 TEST(RuntimeContainerd, InheritsNothingFromADefaultHandlerOfAnotherKind) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
@@ -261,7 +261,8 @@ TEST(RuntimeDocker, WritesNothingWhereCdiIsEnabledByDefault) {
       (Json{{"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/nvidia-container-runtime"}}}}}}));
 }
 
-// Earlier a check of the machine by an ordinary user left /tmp/podman-run-UID and /tmp/containers-user-UID behind.
+// Before the fix, a check of the machine by an ordinary user left /tmp/podman-run-UID and /tmp/containers-user-UID
+// behind.
 TEST(RuntimePodman, IsNotRunWhereTheListOfPackagesHasItsVersion) {
   FakeHost host;
   be_node(host);

@@ -122,7 +122,7 @@ TEST(RuntimeVariables, LetThePlanReportUnusedConfigToml) {
   EXPECT_THAT(text, Not(HasSubstr("ldconfig")));
 }
 
-// Earlier slipway-runtime refused every container then, while plan, verify and doctor passed.
+// Before the fix, slipway-runtime refused every container then, while plan, verify and doctor passed.
 TEST(RuntimeVariables, HaveThePlanRefuseAConfigTomlThatSlipwayRuntimeCannotRead) {
   FakeHost host = node();
   const std::string path = "/etc/nvidia-container-runtime/config.toml";
@@ -139,7 +139,8 @@ TEST(RuntimeVariables, HaveThePlanRefuseAConfigTomlThatSlipwayRuntimeCannotRead)
       << "the plan puts it right";
 }
 
-// Earlier the plan that switched jit-cdi on reported the file's jit-cdi keys as unused, and the other way round.
+// Before the fix, the plan that switched jit-cdi on reported the file's jit-cdi keys as unused, and the other way
+// round.
 TEST(RuntimeVariables, HaveThePlanJudgeConfigTomlAsThePlanMakesIt) {
   FakeHost host = node();
   const std::string flags = "[nvidia-container-runtime.modes.jit-cdi]\nnvcdi-feature-flags = [\"x\"]\n";
