@@ -24,7 +24,7 @@ TEST(Doctor, FindsNothingInARootThatMatchesTheSpec) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// Before the fix, it was a failure in doctor and a warning in verify.
+// Before the fix, a missing fabric manager was a failure in doctor and a warning in verify.
 TEST(Doctor, VerifyAndPlanFindAMissingFabricManager) {
   const DriverRoot root;
   const std::string need =
@@ -90,7 +90,7 @@ TEST(Doctor, RefusesAComponentThatIsMissing) {
   EXPECT_THAT(doctor.err, HasSubstr("drver"));
 }
 
-// Before the fix, all of its checks were skipped, and verify printed "Verified.".
+// Before the fix, all checks of such a component were skipped, and verify printed "Verified.".
 TEST(Doctor, AndVerifyFailForAComponentThatWasNeverApplied) {
   const DriverRoot root;
   root.spec("    gfd: {}\n    dcgm: {}\n");
@@ -122,7 +122,7 @@ TEST(Verify, ThatSkipsEveryCheckHasVerifiedNothing) {
   EXPECT_THAT(verify.out, Not(HasSubstr("Verified.")));
 }
 
-// Before the fix, there were two entries: one for the file, and one for the apply that it made fail.
+// Before the fix, doctor had two entries: one for the file, and one for the failed apply.
 TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
   const DriverRoot root;
   root.put("usr/bin/containerd", "x");

@@ -206,7 +206,7 @@ TEST(Log, OfAnImageIsShortenedQuickly) {
   EXPECT_THAT(log, EndsWith("}\n"));
 }
 
-// Before the fix, its digest was computed first, over a terabyte of zeros.
+// Before the fix, the digest of the original was computed first, over a terabyte of zeros.
 TEST(Repair, ReadsNoOversizedOriginal) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -115,7 +115,8 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), after);
 }
 
-// Before the fix, its GPUs were "without a driver" in the line above the driver's version, although detect was right.
+// Before the fix, the machine's GPUs were "without a driver" in the line above the driver's version, although detect
+// was right.
 TEST(DriverOnASimulatedH100, RunsForStatusAndForDetect) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -229,7 +230,7 @@ TEST(DriverForAKernelWithoutPackage, ListsTheExistingPackages) {
                  before);
 }
 
-// Before the fix, it listed components of plugins that are not installed.
+// Before the fix, `slipway explain` listed components of plugins that are not installed.
 TEST(Explain, NamesNoComponentThatIsNotInstalled) {
   const DriverRoot root;
   const Ran ran = root.slipway({"explain", "validator"});

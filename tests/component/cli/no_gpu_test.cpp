@@ -120,8 +120,8 @@ std::string applied(const DriverRoot& root, const std::string& components, const
   return ran.out;
 }
 
-// Before the fix, it printed "Nothing to do" and activated generation 1, but the files stayed those of generation 2
-// until a boot saw a GPU.
+// Before the fix, the rollback printed "Nothing to do" and activated generation 1, but the files stayed those of
+// generation 2 until a boot saw a GPU.
 TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   const DriverRoot root;
   const std::string file = "etc/slipway/services/dcgm.json";

@@ -51,7 +51,7 @@ TEST(SourceWait, IncludesTheComponentsThatDependOnIt) {
   EXPECT_THAT(apply.out, Not(HasSubstr(": failed")));
 }
 
-// Only the digest differed, which no check of the driver compares: before the fix, it printed "Verified.", although
+// Only the digest differed, which no check of the driver compares: before the fix, verify printed "Verified.", although
 // nothing of that spec was installed.
 TEST(SourceWait, OfASpecThatIsNotActiveFailsItsVerify) {
   const DriverRoot root;

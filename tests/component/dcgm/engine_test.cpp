@@ -108,7 +108,7 @@ TEST_F(DcgmEngine, ThatIsUnreachableIsNamedAndTriedAgain) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
 }
 
-// Before the fix, it was "up" without a listener, because it had not been asked.
+// Before the fix, the engine was "up" without a listener, because it had not been asked.
 TEST_F(DcgmEngine, HasNoStateWhileItIsNotUsed) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   engine("engine: external");

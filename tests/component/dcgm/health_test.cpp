@@ -82,7 +82,8 @@ TEST_F(DcgmHealth, IsReportedLikeDcgmExporter) {
     return false;
   })) << scrape().text;
   EXPECT_EQ(scrape().count("DCGM_EXP_GPU_HEALTH_STATUS"), 88U);
-  // Before the fix, it said that all GPUs were sampled, because the reason was known before the GPU became unreadable.
+  // Before the fix, the status said that all GPUs were sampled, because the reason was known before the GPU became
+  // unreadable.
   const Control control(host_.path("run/slipway/service/dcgm.sock").string());
   EXPECT_TRUE(eventually([&] { return control.ask(R"({"op":"status"})")["status"] == "7 of 8 GPUs are sampled"; }))
       << control.ask(R"({"op":"status"})").dump();

@@ -56,7 +56,7 @@ TEST(DcgmMetrics, HaveThePowerLimitsAndTheErrorsOfMemory) {
   EXPECT_EQ(page.count("DCGM_FI_DEV_ECC_DBE_VOL_L2"), 0U) << "which Hopper does not tell";
 }
 
-// Before the fix, it used slipway's own rules and ignored the site's.
+// Before the fix, the tool used slipway's own rules and ignored the site's.
 TEST(DcgmMetrics, UsesTheSitesHealthRules) {
   const ScratchHost host;
   host.put("c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\n");

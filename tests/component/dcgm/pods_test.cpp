@@ -71,7 +71,7 @@ TEST_F(DcgmPods, AreInTheLabelsOfTheirGpuAndGoWithKubelet) {
   })) << service.log();
 }
 
-// Before the fix, there was no pod for it, as in dcgm-exporter: kubelet's pod resources API leaves init containers out.
+// Before the fix, such a GPU had no pod, as in dcgm-exporter: kubelet's pod resources API leaves init containers out.
 TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
   std::filesystem::create_directories(host_.path("var/lib/kubelet/pod-resources"));
   spec(", kubernetes: true");

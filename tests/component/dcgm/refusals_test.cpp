@@ -29,7 +29,7 @@ class DcgmRefusals : public DcgmNode {
   }
 };
 
-// Before the fix, all of them were accepted without effect.
+// Before the fix, all of these keys were accepted without effect.
 TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
   EXPECT_THAT(
       error_with("pod_resources_kubelet_socket: /run/k.sock"),
@@ -69,7 +69,7 @@ TEST_F(DcgmRefusals, AreForAFileOfCountersWithoutMetrics) {
               HasSubstr("not available without DCGM, and left out: DCGM_FI_DEV_NVS"));
 }
 
-// Before the fix, there was no remedy and no key, and the path did not exist on this machine.
+// Before the fix, the message had no remedy and no key, and its path did not exist on this machine.
 TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})

@@ -135,7 +135,7 @@ TEST_F(TopOfAService, SaysOnceWhyALostGpuCannotBeReadAndWhatToDo) {
               AllOf(HasSubstr("(seen at "), Not(HasSubstr("cannot be read")), Not(HasSubstr("slipway doctor"))));
 }
 
-// Before the fix, it said that its own service was not slipway's.
+// Before the fix, `slipway top` said that slipway's own service was not slipway's.
 TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   const std::string folder = host_.path("etc").string();
   std::filesystem::create_directories(folder);

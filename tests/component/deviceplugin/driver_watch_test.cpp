@@ -101,7 +101,7 @@ TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
   EXPECT_EQ(lines, 2U) << log_;
 }
 
-// Before the fix, it read each GPU's MIG mode four times a second.
+// Before the fix, the watch read each GPU's MIG mode four times a second.
 TEST_F(DriverWatchTest, MakesNoCallsAtRest) {
   begin("h100x8,driver=580.159.04");
   EXPECT_TRUE(is_due_in_seconds());

@@ -82,8 +82,8 @@ TEST(DevicePluginService, AgreesWithDcgmOnFaultsAndTheirEnd) {
   EXPECT_TRUE(eventually([&] { return file()["services"]["dcgm"].empty(); })) << file().dump(2);
 }
 
-// Driver 535 does not report a reset, and the services have released the GPU during it: before the fix, neither noticed
-// it.
+// Driver 535 does not report a reset, and the services have released the GPU during the reset: before the fix, no
+// service noticed it.
 TEST(DevicePluginService, RecognizesAResetByPause) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");

@@ -90,7 +90,7 @@ TEST_F(Emptying, UsesNoNameThatAPodCouldChoose) {
   EXPECT_TRUE(fs::is_empty(folder_)) << "after " << turns << " turns";
 }
 
-// Before the fix, it gave up at the first name that it could not remove.
+// Before the fix, the emptying gave up at the first name that it could not remove.
 TEST_F(Emptying, RemovesAllThatItCan) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 20; ++i) fill(folder_ / std::to_string(i), 1);
@@ -252,7 +252,7 @@ TEST_F(AsideFolders, OfDeletedPodsDoNotDelayOtherPods) {
   EXPECT_FALSE(fs::exists(place("pipe.aside-0")));
 }
 
-// Before the fix, one process handled them in turns, so that one tenant could block the folders of others.
+// Before the fix, one process emptied all folders in turns, so that one tenant could block the folders of others.
 TEST_F(AsideFolders, ThatATenantKeepsLockedDoNotDelayOtherTenants) {
   const fs::path others = aside(0).parent_path() / ".other.aside-0";
   fill(others / "pipe/deep", 1);
@@ -303,7 +303,8 @@ TEST_F(StuckAsideFolder, IsLoggedOnceAndWhenItIsRemoved) {
   EXPECT_FALSE(fs::exists(folder));
 }
 
-// Before the fix, its daemon was taken over twice, and ended by the unwanted entry; folders outside could be emptied.
+// Before the fix, a pod's link in the shared memory counted as another folder of a daemon: the daemon was taken over
+// twice, and ended by the unwanted entry; folders outside could be emptied.
 TEST_F(AsideFolders, AreNotSearchedInSharedMemory) {
   {
     RunningService service(node_.host(), node_.words());

@@ -401,7 +401,7 @@ class HeldPipe : public Mps {
   }
 };
 
-// Before the fix, its watchdog could not end it, because the kernel blocked its thread.
+// Before the fix, the service's watchdog could not end the service, because the kernel blocked its thread.
 TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   fs::create_directories(pipe());
   Held pod(pipe());
@@ -414,7 +414,7 @@ TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Before the fix, this happened if the pod started later, and a looked-up name was missing.
+// Before the fix, the service was also blocked if the pod started later, and a looked-up name was missing.
 TEST_F(HeldPipe, OfARunningDaemonIsReplacedAtTheNextLook) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(shared(4)) << service.log();

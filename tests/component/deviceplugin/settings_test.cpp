@@ -167,7 +167,7 @@ TEST(DevicePluginPlan, RefusesAConfigThatThisMachineCannotOffer) {
               ::testing::ContainsRegex("host.yaml:[0-9]+:[0-9]+  spec.components.deviceplugin.config"));
 }
 
-// Before the fix, both errors pointed at the line of `config:`.
+// Before the fix, errors in an inline config pointed at the line of `config:`.
 TEST(DevicePluginPlan, NamesTheLineOfAnErrorInAnInlineConfig) {
   const Node node("h100x2");
   const auto plan_of = [&](const std::string& replicas) {

@@ -368,7 +368,7 @@ class EditsOfKeys : public Edits {
   std::string engine() const { return host_.text("etc/engine.toml"); }
 };
 
-// Before the fix, it was reported as a defect of the plugin, and nothing was applied.
+// Before the fix, the edit was reported as a defect of the plugin, and nothing was applied.
 TEST_F(EditsOfKeys, AreKeptWhileOtherKeysAreSet) {
   edit_key();
   host_.spec(keys(", \"state\": \"/run\""));

@@ -239,7 +239,7 @@ Ran apply_only(const ScratchHost& host, const std::string& component) {
   return host.slipway({"apply", "--only", component, "-f", host.folder().at("host.yaml").string()});
 }
 
-// Before the fix, it was planned as if the others' outputs were missing.
+// Before the fix, the component was planned as if the outputs of the others were missing.
 TEST(Only, UsesTheOutputsOfTheLastApply) {
   const ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");

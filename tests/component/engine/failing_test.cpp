@@ -104,7 +104,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
     EXPECT_EQ(host.slipway({command, "--only", "probe"}).code, 0);
     EXPECT_EQ(host.slipway({command, "--only", "follower"}).code, 1) << "it can be named";
   }
-  // Before the fix, its advice was `slipway apply`, which forgot it.
+  // Before the fix, verify advised `slipway apply`, which forgot the failed component.
   EXPECT_THAT(host.slipway({"verify"}).out, ContainsRegex("slipway apply [^`]*-f host.yaml` again"));
   EXPECT_EQ(host.bare({"apply", "--without-slipway", "--root", host.path("").string()}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 1);

@@ -165,7 +165,7 @@ TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   EXPECT_EQ(content("etc/probe.conf"), "two");
 }
 
-// Before the fix, it left an active generation 3 that repeated the second one.
+// Before the fix, a failed rollback left an active generation 3 that repeated generation 2.
 TEST_F(Generations, RollbackThatFailsKeepsTheActiveOne) {
   probe("one");
   run({"apply"});

@@ -139,7 +139,7 @@ TEST_F(MergeTest, RefusesAFileThatDoesNotParseAndNamesThePlace) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-// An image's author writes its records: before the fix, one without a key ended slipway.
+// An image's author writes its records: before the fix, a record without a key ended slipway.
 TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
   spec(R"({"root": "/data"})");
   ASSERT_EQ(apply().code, 0);

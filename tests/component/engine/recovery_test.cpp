@@ -330,7 +330,8 @@ TEST(LateVerify, IsRepeatedUntilAllPasses) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-// Before a join kubelet is started every ten seconds; before the fix, each of its starts would have tried a container.
+// Before a join kubelet is started every ten seconds; before the fix, each start of kubelet would have tried a
+// container.
 TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;

@@ -90,7 +90,7 @@ void Repair::repair_and_continue(const std::string& damaged) const {
   }
 }
 
-// Before the fix, only removing it by hand helped.
+// Before the fix, only removing the link by hand helped.
 TEST(RepairOfALink, ThatDanglesInPlaceOfARecordIsSetAside) {
   for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
     const ScratchHost host;
@@ -308,7 +308,7 @@ TEST_F(RepairOf, AJournalKeepsItAside) {
   EXPECT_EQ(host.text(kState + "damaged/journal.sqlite.3-wal"), "what is to be undone");
 }
 
-// Before the fix, it was taken for the log of an apply without intentions.
+// Before the fix, an invalid log was taken for the log of an apply without intentions.
 TEST_F(RepairOf, AnInvalidLogOfTheJournalIsDamageToo) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {

@@ -128,8 +128,8 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   damaged("generations/1.json", generation.dump());
 }
 
-// A program rewrites an engine's file at each of its runs: before the fix, that was invisible, because the file was
-// right again.
+// A program rewrites an engine's file at each of its runs: before the fix, the change was invisible, because slipway
+// had restored the file.
 TEST_F(StatusPage, ListsRestoredFilesSinceTheBoot) {
   host.live = true;
   std::string boot;

@@ -66,7 +66,7 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
   EXPECT_TRUE(service.running());
 }
 
-// Before the fix, it reported "Labels are up to date", without labels.
+// Before the fix, the service reported "Labels are up to date", without labels.
 TEST_F(GfdService, ReportsMissingLabelsWithoutADriver) {
   const std::string machine = " --sim h100x2,driver=none --root " + folder_.path();
   const Background service(SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + machine, folder_.at("log"));
@@ -151,7 +151,7 @@ TEST_F(GfdService, NotesAContradictionWithDevicepluginsConfig) {
   EXPECT_THAT(printed, HasSubstr("MIG strategy: gfd has mixed, and deviceplugin has none"));
 }
 
-// Before the fix, it was read only in the next pass, a minute later by default.
+// Before the fix, the config file was read only in the next pass, a minute later by default.
 TEST_F(GfdService, FollowsItsConfigFileForAnyInterval) {
   spec(", config_file: /etc/dp.yaml");
   folder_.file("host.yaml",

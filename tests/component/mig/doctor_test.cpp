@@ -64,7 +64,7 @@ TEST(MigDoctor, ReportsDifferentLayouts) {
   EXPECT_THAT(ran.out, Not(HasSubstr("->")));
 }
 
-// Before the fix, it advised to plan, to apply and to reboot, of which only one helps.
+// Before the fix, doctor advised to plan, to apply and to reboot, although only the reboot helps.
 TEST(MigDoctor, AdvisesARebootForADeferredChange) {
   const MigNode node("h100x2");
   node.section("config: all-balanced, drain: next-boot");

@@ -58,7 +58,8 @@ TEST_F(MigTools, ReadStandardInputAndTheVariablesOfUpstream) {
   EXPECT_EQ(run("MIG_PARTED_OUTPUT_FORMAT=json " + machine_ + SLIPWAY_PROGRAM " mig export").output.front(), '{');
 }
 
-// With --sim or -v a worker runs the tool; before the fix, it read /dev/null and had none of the shell's descriptors.
+// With --sim or -v a worker runs the tool; before the fix, the tool read /dev/null and had none of the shell's
+// descriptors.
 TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   const std::string machine = " --sim h100x1 --root " + folder_.path();
   const std::string program = SLIPWAY_PROGRAM " mig ";
@@ -101,7 +102,7 @@ TEST_F(MigTools, SkipALostGpuAndNameIt) {
   EXPECT_EQ(mig("export").status, 1);
 }
 
-// Before the fix, it printed a config of null, which apply rejects.
+// Before the fix, the tool printed a config of null, which apply rejects.
 TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
   make("empty");
   const Ran ran = mig("export");

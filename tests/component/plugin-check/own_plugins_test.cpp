@@ -83,7 +83,7 @@ Ran claim_the_drivers_file(const std::string& further) {
                        host.folder().at("host.yaml").string()});
 }
 
-// Before the fix, it printed "Nothing is wrong with it", and a host with the plugin lost its driver.
+// Before the fix, the check printed "Nothing is wrong with it", and a host with the plugin lost its driver.
 TEST(OwnPluginsCheck, FindsAForeignPluginThatClaimsAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file(kDriver);
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;

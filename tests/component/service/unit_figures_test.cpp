@@ -97,7 +97,7 @@ class OwnUnits : public ::testing::Test {
   ScratchHost host_;
 };
 
-// Before the fix, they were 9.6 of 10, UNSAFE.
+// Before the fix, these units had a score of 9.6 of 10, UNSAFE.
 TEST_F(OwnUnits, AreRestrictedAsDocumented) {
   const std::string page = text_of(SLIPWAY_SOURCES "/docs/units.md");
   for (const Figure& figure : kFigures) {

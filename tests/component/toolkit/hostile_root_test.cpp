@@ -157,8 +157,8 @@ std::string list_that_keeps_the_group_out() {
   return list;
 }
 
-// An image without procfs may have links in place of a descriptor's name. Before the fix, they made the hook remove
-// another file's list.
+// An image without procfs may have links in place of a descriptor's name. Before the fix, such links made the hook
+// remove another file's list.
 TEST_P(HostileRoot, ReadsNothingThroughItsOwnProc) {
   make_work();
   folder_.file("root/secret", "kept");

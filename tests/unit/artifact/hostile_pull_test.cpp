@@ -105,7 +105,7 @@ TEST_F(HostilePull, ThatFailsLeavesALayoutIntoWhichTheNextOnePulls) {
   EXPECT_TRUE(pull("layout", "out"));
 }
 
-// Before the fix, it was written until the disk was full.
+// Before the fix, the blob was written until the disk was full.
 TEST_F(HostilePull, OfABlobThatDoesNotFitOnTheDiskIsRefusedUnread) {
   Json layer = layout.layer("a few bytes", "userspace");
   layer["size"] = std::uint64_t{1} << 50U;

@@ -157,7 +157,8 @@ TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
     EXPECT_EQ(inside(name), "Address family not supported by protocol") << name;
 }
 
-// Before the fix, they were refused every system call, so roots for i686 were accepted whose tools then could not run.
+// Before the fix, 32-bit programs were refused every system call, so roots for i686 were accepted whose tools then
+// could not run.
 TEST_F(Attack, OfA32BitProgramMeetsTheSameRules) {
   if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
   EXPECT_EQ(inside("i686"), kReached);
@@ -208,7 +209,7 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
   for (const std::string attack : {"memory-file 600", "shared-memory 400"}) EXPECT_EQ(outside(attack), kReached);
 }
 
-// Before the fix, each of them had a limit of its own.
+// Before the fix, each of the empty folders had a limit of its own.
 TEST_F(Attack, FillsTheEmptyFoldersUpToACommonLimit) {
   for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
   request_.limits.memory_bytes = 64U << 20U;

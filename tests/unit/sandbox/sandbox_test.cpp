@@ -312,7 +312,7 @@ TEST_F(SandboxTest, InheritsNoDescriptorOnAKernelBeforeLinux511) {
       7);
 }
 
-// Before the fix, it had the input of the user who runs slipway.
+// Before the fix, the program had the input of the user who runs slipway.
 TEST_F(SandboxTest, HasAnEmptyInputInARootWithoutDevices) {
   TempRoot root;
   root.put("/secret", "for slipway alone\n");

@@ -537,7 +537,7 @@ long sleeps_of_other_threads() {
   return all;
 }
 
-// Before the fix, its thread woke up four times a second, even without clients.
+// Before the fix, the listener's thread woke up four times a second, even without clients.
 TEST(HttpListener, SleepsWhileNoClientIsConnected) {
   const auto here = listener();
   EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n"));

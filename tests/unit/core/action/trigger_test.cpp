@@ -234,7 +234,7 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   }
 }
 
-// Before the fix, they stayed for good after a kill, and so did the folder after a removal.
+// Before the fix, unfinished lists stayed for good after a kill, and so did the folder after a removal.
 TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
   const std::vector<std::string> unfinished{"modules.dep.2.123456.1700000000", "modules.devname.2.1.1700000000",

@@ -173,7 +173,7 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
 }
 
-// Before the fix, it was noticed only after the first component had changed.
+// Before the fix, a missing program was noticed only after the first component had changed.
 TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
   action::Build desired;
   desired.name = "NVIDIA for 6.1";

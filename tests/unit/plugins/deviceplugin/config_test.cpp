@@ -321,7 +321,7 @@ TEST(Config, AKeyThatIsGivenTwiceWithOneValueIsAWarning) {
                           HasSubstr("config.yaml:3:29: 'MigStrategy' is given twice, first at config.yaml:3:9")));
 }
 
-// Before the fix, they were silently ignored: a limit of 2 GB that was not enforced.
+// Before the fix, unknown keys were silently ignored: a limit of 2 GB was not enforced.
 TEST(Config, UnknownKeysAreNamedAtAnyDepth) {
   const auto settings = settings_of(R"(sharing:
   strategy: mps

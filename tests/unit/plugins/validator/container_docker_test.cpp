@@ -193,8 +193,8 @@ TEST_F(ContainerByDocker, IsNotJudgedWhereItsImageCannotBeMade) {
   for (const Command& words : host.ran()) EXPECT_THAT(words, Not(::testing::Contains("run")));
 }
 
-// Before the fix, it was run by its name alone: the folders of the machine's own programs come first in the search, and
-// a group may write there.
+// Before the fix, tar was run by its name alone: the folders of the machine's own programs come first in the search,
+// and a group may write there.
 TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldReplaceTar) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,

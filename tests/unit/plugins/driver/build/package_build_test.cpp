@@ -376,7 +376,7 @@ TEST_F(PackageBuildTest, UsesTheCompilerOfTheRoot) {
   }
 }
 
-// Before the fix, another user could put modules where the next run looks for the ones that it kept.
+// Before the fix, another user could put modules into the folder where the next run looks for kept modules.
 TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
   const auto kept = folder.at("/scratch/slipway-driver-535.261.03-6.1.0-50-amd64-open");
   fs::create_directory(kept);

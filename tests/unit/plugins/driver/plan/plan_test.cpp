@@ -372,7 +372,8 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
-// Before the fix, they were installed, and the apply ended with "driver: failed" beside "Generation 2 is active".
+// Before the fix, such modules were installed, and the apply ended with "driver: failed" beside "Generation 2 is
+// active".
 TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
   TestHost host;
   host.gpu("0000:65:00.0", 0x2330);

@@ -152,7 +152,7 @@ TEST(EventWatchOfDriver, IsAbsentInALibraryThatCannotTell) {
   EXPECT_TRUE(EventWatch::of_driver(**nvml).absent());
 }
 
-// Before the fix, one that hangs delayed the others, by a whole limit each.
+// Before the fix, each GPU that hangs delayed the other GPUs by a whole limit.
 TEST(AskEach, GivesUpTheOneThatHangsAndAsksTheOthers) {
   auto opened = Nvml::open({.library = {.named = MOCK_SMALL}, .call_limit = std::chrono::milliseconds(200)});
   ASSERT_TRUE(opened.ok());

@@ -124,7 +124,7 @@ TEST(Process, OfAUserIsNeverAPod) {
   EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, jupyter.service of user@7.service)");
 }
 
-// Before the fix, it was truncated where kubelet's own answer was not, so that the pod was listed twice.
+// Before the fix, the pod's name was truncated where kubelet's own answer was not, so that the pod was listed twice.
 TEST(Process, HasThePodsWholeNameOfAnyLength) {
   FakeHost host;
   const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');

@@ -182,7 +182,7 @@ TEST(ContainerdFiles, AreChangedWhereALaterOneHasTheHandlerAlready) {
   EXPECT_EQ(actions_of(host), "merge /etc/containerd/conf.d/zz.toml\n");
 }
 
-// Before the fix, it inherited from a handler that is not used, and the next plan was different.
+// Before the fix, slipway's handler inherited from a handler that is not used, and the next plan was different.
 TEST(ContainerdFiles, IgnoreATableThatALaterFileReplaces) {
   for (const std::string version : {"1.6.20", "1.7.24"}) {
     FakeHost host;
@@ -250,7 +250,7 @@ TEST(ContainerdFiles, WithAnInvalidVersionAreRefused) {
   EXPECT_EQ(plan.error().where, kConfig + ":2");
 }
 
-// Before the fix, each of them was read as if `--config` were missing, and another file was created.
+// Before the fix, each of these lines was read as if `--config` were missing, and another file was created.
 TEST(ContainerdFiles, AreFoundByTheUnitAsSystemdReadsIt) {
   for (const std::string exec : {
            "ExecStart = /usr/bin/containerd --config /srv/c.toml",

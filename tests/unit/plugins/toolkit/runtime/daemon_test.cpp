@@ -123,7 +123,7 @@ std::string verified(FakeHost& host, const std::string& state) {
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }
 
-// At a boot slipway-boot.service runs before the engines. Before the fix, it failed whenever it had changed
+// At a boot slipway-boot.service runs before the engines. Before the fix, that service failed whenever it had changed
 // containerd's configuration.
 TEST(RuntimeVerify, AsksNothingOfAnEngineThatSystemdIsAboutToStart) {
   FakeHost host;

@@ -55,7 +55,7 @@ TEST_F(RuntimeDiagnose, ContinuesPastAnEngineWhoseConfigurationIsBroken) {
   EXPECT_EQ(findings->list().at(0).name, "runtime.settings");
 }
 
-// Before the fix, it was a warning in verify and a failure in doctor.
+// Before the fix, a broken configuration was a warning in verify and a failure in doctor.
 TEST_F(RuntimeDiagnose, JudgesABrokenConfigurationAsVerifyDoes) {
   const auto severity = [&](const Findings& findings) {
     for (const Finding& finding : findings.list())
@@ -123,7 +123,7 @@ TEST_F(RuntimeDiagnose, FindsASnapOfDockerThatHasNoRuntimeForGpus) {
   EXPECT_EQ(found(host_), "");
 }
 
-// Before the fix, it ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
+// Before the fix, the old hook ran in each container with NVIDIA_VISIBLE_DEVICES, beside CDI.
 TEST_F(RuntimeDiagnose, FindsTheHookThatNvidiasOldPackagesHaveLeft) {
   const std::string path = "/usr/share/containers/oci/hooks.d/oci-nvidia-hook.json";
   host_.file(path, R"({"version": "1.0.0", "hook": {"path": "/usr/bin/nvidia-container-toolkit", "args": ["x"]}})");

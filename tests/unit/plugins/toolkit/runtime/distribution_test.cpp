@@ -49,7 +49,7 @@ TEST(RuntimeK3s, PutsAFileIntoTheFolderThatNewerOnesImport) {
   EXPECT_EQ(at_path(handler_in(file, 3), {"options", "SystemdCgroup"}), true) << plan->actions()[1].text("content");
 }
 
-// Before the fix, it was written below /var/lib/rancher/k3s, which that K3s never reads.
+// Before the fix, the file was written below /var/lib/rancher/k3s, which that K3s never reads.
 TEST(RuntimeK3s, IsConfiguredBelowItsDataFolder) {
   const std::string unit = "/etc/systemd/system/k3s.service";
   const std::string planned = "file /mnt/k3s/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml\n";

@@ -56,7 +56,7 @@ TEST_F(RuntimeDockerFile, GetsNoRuntimeThatAFlagSets) {
   EXPECT_EQ(planned({{"names", {"gpu"}}}), "merge /etc/docker/daemon.json\n");
 }
 
-// dockerd 20.10 looks up its file's default runtime only in that file. Before the fix, it did not start. Found by
+// dockerd 20.10 looks up its file's default runtime only in that file. Before the fix, dockerd did not start. Found by
 // random layouts: seed 3 of Docker 20.
 TEST_F(RuntimeDockerFile, GetsTheRuntimeOfAFlagThatIsTheFilesDefault) {
   for (const auto& [version, in_file] : {std::pair("20.10.24", true), {"26.1.5", false}}) {

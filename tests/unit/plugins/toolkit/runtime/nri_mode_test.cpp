@@ -91,7 +91,7 @@ TEST(RuntimeNri, IsNotedForAnEngineThatDoesNotRun) {
   EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
 }
 
-// The service ignores them. Before the fix, there was no message.
+// The service ignores the settings of the other mode. Before the fix, no message said so.
 TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
   FakeHost host = machine("2.1.4", true);
   const Fd listening = listen_at(host, kEngineSocket);
