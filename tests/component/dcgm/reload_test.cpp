@@ -29,7 +29,7 @@ class DcgmReload : public DcgmNode {
   }
 };
 
-// The service ended.
+// Before the fix, the service ended.
 TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\n");
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");

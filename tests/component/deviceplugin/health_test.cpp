@@ -25,8 +25,8 @@ TEST(DevicePluginService, MarksALostGpuUntilItAnswersAgain) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-// Before the fix, the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, one that
-// answered again was missing until it was trusted, and without health checks the specs did not change.
+// Before the fix, the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, a GPU
+// that answered again was missing until it was trusted, and without health checks the specs did not change.
 TEST(DevicePluginService, RequestsCdiSpecsWhenAGpuStopsOrStartsAnswering) {
   for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
     SCOPED_TRACE(section);
@@ -207,7 +207,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
   node.sim("gpu 0 hang");
-  // There is no event for it: a check every ten seconds calls it, and gives up after five.
+  // No event reports a GPU that hangs: a check every ten seconds calls it, and gives up after five seconds.
   const auto is_marked = [&] { return kubelet.healthy(kGpu) == 3; };
   ASSERT_TRUE(eventually(is_marked) || eventually(is_marked)) << service.log();
   EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());

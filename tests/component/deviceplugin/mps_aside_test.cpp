@@ -139,7 +139,7 @@ TEST_F(Emptying, OfForeignLockedFoldersNeedsTwoCapabilities) {
   EXPECT_EQ(host_.text("outside/file"), "text");
 }
 
-/// Replaces a folder by a link again and again, while the folder around it is emptied.
+/// Repeatedly replaces a folder by a link, while the folder around it is emptied.
 void exchange_for_link(const fs::path& name, const fs::path& target) {
   const fs::path link = target.string() + "-link";
   std::error_code ignored;
@@ -219,7 +219,7 @@ class AsideFolders : public Mps {
     return std::any_of(begin(all), end(all),
                        [](const auto& each) { return deviceplugin::is_aside(each.path().filename()); });
   }
-  /// So that the service cannot take it back.
+  /// Gives the folder to another user, so that the service cannot take it back.
   static void give_away(const fs::path& folder) { ASSERT_EQ(::chown(folder.c_str(), kSomebody, kSomebody), 0); }
 };
 

@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
 
-/// A program that opens it plainly blocks.
+/// True when a program that opens the pipe without further flags blocks.
 bool delays_units(const fs::path& fifo) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
@@ -58,7 +58,7 @@ bool runs(pid_t pid) {
   return close != std::string::npos && text[close + 2] != 'Z';
 }
 
-// Before the fix, a program that opened a pipe there blocked for good, even after a restart.
+// Before the fix, a program that opened a pipe under the lock's name blocked for good, even after a restart.
 TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
@@ -161,7 +161,7 @@ class Impostor {
   pid_t pid_ = -1;
 };
 
-/// Returns the program itself, at its place.
+/// Returns the stand-in for the program, with the folders of this host.
 MpsProgram program_in(const ScratchHost& host) {
   return {.path = SLIPWAY_MPS_STAND_IN,
           .libraries = {},
@@ -287,7 +287,8 @@ TEST_F(MpsCommands, ThatDoNotFitIntoATurnRunInTheNext) {
   for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
   put("log/slow", "400");
   put("log/commands", "");
-  // A growing turn is long enough on any machine in the end; the turns must not each start from the beginning.
+  // The turns grow, so that one of them is long enough on any machine. Each turn must continue where the last one
+  // ended.
   std::chrono::milliseconds turn = 1500ms;
   int turns = 0;
   const auto commands = [&] { return host_.text(kFolder + "log/commands"); };

@@ -216,7 +216,7 @@ TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
   std::vector<std::string> ids;
   const auto resource = kubelet.of(kGpu);
   for (const auto& [id, device] : resource.devices) ids.push_back(id);
-  // The service checks health again and again; it reads the topology once, after kubelet has the list.
+  // The service checks health repeatedly; it reads the topology once, after kubelet has the list.
   const std::string last_pair = "nvmlDeviceGetTopologyCommonAncestor 120\n";
   ASSERT_TRUE(eventually([&] { return node.calls().find(last_pair) != std::string::npos; })) << node.calls();
   node.sim("forget-calls");

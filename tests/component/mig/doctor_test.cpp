@@ -224,13 +224,13 @@ class NamedChild {
     ::waitpid(pid_, nullptr, 0);
   }
   std::string pid() const { return std::to_string(pid_); }
-  /// True when it has its name.
+  /// True when the process has taken this name.
   bool is_ready() const {
     std::ifstream in("/proc/" + pid() + "/comm");
     std::string name;
     return std::getline(in, name) && name == "nvidia-mig-mana";
   }
-  /// True when it runs like a privileged container's process, or this test runs without root.
+  /// True when this test's processes run like those of a privileged container, or this test runs without root.
   static bool counts() {
     std::ifstream in("/proc/self/status");
     for (std::string line; std::getline(in, line);)

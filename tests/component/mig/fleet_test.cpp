@@ -64,8 +64,8 @@ class FleetNode {
   std::string config_;
 };
 
-// Before the fix, the component ended as waiting, and later components kept their former plan: containers got devices
-// that no longer existed until the specs were written again.
+// Before the fix, mig ended as waiting, and later components kept their former plan: containers got devices that no
+// longer existed until the specs were written again.
 TEST(MigFleet, TheSpecHasTheDevicesOfTheGpusThatChangedWhileAnotherWaits) {
   const FleetNode node("h100x2");
   ASSERT_EQ(node.apply("config: all-1g.10gb").code, 0);

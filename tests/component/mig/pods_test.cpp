@@ -36,7 +36,7 @@ class Kubelet {
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
   ~Kubelet() { end(); }
-  /// Removes every trace of it.
+  /// Ends this kubelet, and removes every trace of it.
   void end() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);

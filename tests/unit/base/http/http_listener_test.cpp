@@ -165,7 +165,7 @@ TEST(HttpListener, RefusesForeignHostNamesAtEachAddress) {
   }
 }
 
-/// Connects as another user, again and again without a request, until `fewest` connections were ended.
+/// Repeatedly connects as another user, without a request, until `fewest` connections were ended.
 /// @return the process, which holds the other connections until it is killed; it writes a letter to `ready` then
 pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
   const pid_t child = ::fork();

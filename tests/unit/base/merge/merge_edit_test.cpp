@@ -271,7 +271,7 @@ TEST(MergeUndo, WorksAroundEditsNextToIt) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr int kRounds = 100;  // each takes ten times as long there
+constexpr int kRounds = 100;  // under AddressSanitizer, a round takes ten times as long
 #else
 constexpr int kRounds = 400;
 #endif

@@ -81,7 +81,7 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
   EXPECT_THAT(refused(kCdi, cdi_says("example.com/gpu")),
               HasSubstr("set spec.components.deviceplugin.cdi_vendor: example.com"));
   EXPECT_EQ(refused(kCdi, cdi_says("example.com/gpu"), "example.com"), "");
-  // Every pod would have got every node of the driver.
+  // With this device, every pod would get every node of the driver.
   EXPECT_THAT(refused(kCdi, cdi_says("management.nvidia.com/gpu")),
               AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }

@@ -64,7 +64,7 @@ TEST(Config, KeysIgnoreCaseAndUnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
   EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:3: unknown key 'migStategy'")));
   EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
-  // Its value is on another line.
+  // The value of an unknown key is on another line.
   const auto block = settings_of("version: v1\nsharing:\n  timeSlicin:\n    replicas: 4\n");
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().where, "config.yaml:3:3");
@@ -257,7 +257,7 @@ TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
   EXPECT_FALSE(fits("H100", "NVIDIA H100"));
   EXPECT_FALSE(fits("ab*ba", "aba"));
   EXPECT_TRUE(fits("a**b*", "ab"));
-  std::string stars;  // took a time that doubles with each
+  std::string stars;  // before the fix, each further star doubled the time
   for (int i = 0; i < 60; ++i) stars += "*N";
   EXPECT_TRUE(fits(stars, std::string(200, 'N')));
   EXPECT_FALSE(fits(stars + "!", std::string(200, 'N')));

@@ -52,7 +52,7 @@ TEST_F(Book, AnErrorThatNeedsAResetWaitsForOne) {
   EXPECT_EQ(reason(), "xid-79");
   lost();
   EXPECT_EQ(reason(), "xid-79") << "the first reason stays";
-  answers(seconds(1));  // it was reset
+  answers(seconds(1));  // a GPU that answers again was reset
   answers(seconds(10));
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
@@ -127,7 +127,7 @@ TEST_F(Book, AMissingDriverMakesAllUnhealthyAndKeepsFaults) {
   xid(48);
   book_.driver_gone("the driver is not loaded", now_);
   EXPECT_EQ(book_.of("GPU-7").reason, "driver-gone");
-  answers(seconds(1));  // loaded again: that was a reset
+  answers(seconds(1));  // the driver is loaded again, which is a reset
   EXPECT_EQ(reason(), "xid-48");
   EXPECT_TRUE(book_.of("GPU-7").healthy);
   answers(seconds(10));

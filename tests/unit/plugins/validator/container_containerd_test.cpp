@@ -80,8 +80,8 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
 }
 
-// Its socket remains when containerd is stopped or removed. Before the fix, each verify failed then, although there was
-// another engine.
+// containerd's socket remains when containerd is stopped or removed. Before the fix, each verify then failed, although
+// there was another engine.
 TEST_F(ContainerByCtr, SkipsAnUnresponsiveContainerd) {
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   host.file(kSocket, "");
