@@ -21,8 +21,8 @@
 namespace slipway::base {
 namespace {
 
-/// By name, since a C library may know fewer system calls than the kernel. One that libseccomp does not know either is
-/// not refused: a program that calls it by its number has only the remaining capabilities.
+/// By name, since a C library may know fewer system calls than the kernel. A call unknown to libseccomp too is not
+/// refused: a program that makes it by its number has only the remaining capabilities.
 constexpr const char* kRefused[] = {
     // files by handle, which bypass mounts and root folders
     "open_by_handle_at", "name_to_handle_at",
@@ -49,7 +49,7 @@ constexpr const char* kOtherProcessCalls[] = {
     "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
     "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
 
-/// `ipc` is the entry to all of System V on some processors: it has more than one way to name the requested part.
+/// On some processors, `ipc` is the entry to all of System V, and has several ways to name the requested part.
 constexpr const char* kUnchargedMemoryCalls[] = {
     "memfd_create", "memfd_secret", "ipc",        "shmget",  "shmat",  "msgget", "msgsnd", "msgrcv",
     "semget",       "semop",        "semtimedop", "mq_open", "shmctl", "semctl", "msgctl", "mq_unlink"};
@@ -108,13 +108,13 @@ class Filter {
   int error_ = 0;
 };
 
-/// Limits signals, limits and priorities to this process.
+/// Lets this process send signals only to itself, and change only its own limits and priorities.
 void refuse_other_processes(Filter& filter) {
   for (const char* name : kOtherProcessCalls) filter.refuse(name);
   const auto own = static_cast<std::uint64_t>(::getpid());
-  for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // abort() and raise() need one
-  filter.refuse_unless("prlimit64", 0, 0);                                         // getrlimit() names this process so
-  // The kernel sends signals of any number to the owner set for a descriptor.
+  for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // for abort() and raise()
+  filter.refuse_unless("prlimit64", 0, 0);                                         // getrlimit() passes 0: this process
+  // The kernel sends a signal of any number to the process that is set as the owner of a descriptor.
   for (const char* name : {"fcntl", "fcntl64"})
     for (const unsigned command : {unsigned{F_SETOWN}, unsigned{F_SETOWN_EX}, unsigned{F_SETSIG}})
       filter.refuse_when_argument(name, 1, ~std::uint32_t{0}, command);
@@ -127,10 +127,10 @@ void refuse_local_services(Filter& filter) {
   const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
     filter.refuse_when_argument(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
   };
-  constexpr int kFamilies = 64;  // more than exist; these three are the only network families
+  constexpr int kFamilies = 64;  // more families than exist; the three below are the network families
   for (int family = 0; family < kFamilies; ++family)
     if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK) refuse("socket", 0, ~std::uint32_t{0}, family);
-  // A connected pair stays connected, except for these kinds, which can be connected again.
+  // A pair of sockets stays connected, except for these kinds, which can be connected to another socket.
   constexpr std::uint64_t kKind = 0xf;
   refuse("socketpair", 1, kKind, SOCK_DGRAM);
   refuse("socketpair", 1, kKind, SOCK_RAW);

@@ -28,8 +28,8 @@ struct PowersLeft {
 
 /// Drops access for good, for this process and all its descendants: every other capability; new privileges (setuid
 /// programs); system calls that reach beyond its own files and processes, or into rarely used parts of the kernel (they
-/// fail with EPERM, new ones with ENOSYS); device nodes. Call it while there is only one thread, and do work that needs
-/// a capability before. Where the kernel has no filters of system calls, all else is dropped.
+/// fail with EPERM, new ones with ENOSYS); device nodes. Call it while there is only one thread, after all work that
+/// needs a dropped capability. On a kernel without filters of system calls, everything else is dropped.
 PowersLeft take_powers(const Powers& kept);
 
 /// True when the kernel supports filters of system calls (seccomp(2)). A kernel built without them does not, nor does
@@ -39,7 +39,7 @@ bool kernel_takes_filters();
 /// From now on, this process and its descendants can create, change and remove names and contents only below these
 /// folders and files (Landlock, Linux 5.19); missing ones are skipped. Owners, modes and times of files elsewhere are
 /// not covered. With Linux 6.12, they also cannot signal other processes or reach their abstract sockets.
-/// @return false when the kernel has no sufficient Landlock. Errors: system_error() when it has, and refuses.
+/// @return false when the kernel has no sufficient Landlock. Errors: system_error() when Landlock refuses a place.
 Result<bool> limit_writes_to(const std::vector<std::string>& places);
 
 }  // namespace slipway::base

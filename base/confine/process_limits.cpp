@@ -213,8 +213,9 @@ Usage usage_of(const Fd& proc, pid_t process) {
 }
 
 /// Delegates controllers to the group's children. The kernel refuses this for a group that has processes of its own and
-/// is not the topmost, since memory cannot be delegated then. It would accept pids alone, and make the group a threaded
-/// domain whose other children no process can enter (cgroups(7), "Thread mode"): so never without memory.
+/// is not the topmost, since memory cannot be delegated then. The kernel would accept `pids` alone, but then makes the
+/// group a threaded domain whose other children no process can enter (cgroups(7), "Thread mode"): so `pids` is never
+/// delegated without memory.
 void hand_down(const std::string& folder) {
   std::string controllers = content(folder + "/cgroup.controllers");
   if (controllers.ends_with('\n')) controllers.pop_back();
@@ -235,7 +236,7 @@ LimitedProcesses::LimitedProcesses(const std::string& kind, const ProcessLimits&
 LimitedProcesses::~LimitedProcesses() {
   members_.clear();
   cgroup2_ = Fd();
-  // A group is busy until its last process is gone, which is a little after its end was seen.
+  // A group is busy until the kernel has removed its last process, shortly after that process's end was reported.
   constexpr auto kPatience = std::chrono::seconds(2);
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (const Fd& above : above_)
@@ -261,11 +262,11 @@ void LimitedProcesses::make() {
     if (group.second_version) {
       Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!opened || ::faccessat(opened.get(), "cgroup.kill", W_OK, 0) != 0) continue;
-      // A user may own the folder and not its cgroup.procs. The kernel then refuses to move a process from this group
+      // A user may own the folder but not its cgroup.procs. The kernel then refuses to move a process from this group
       // into one below it (cgroups(7), "Delegation").
       if (::faccessat(AT_FDCWD, (group.folder + "/cgroup.procs").c_str(), W_OK, AT_EACCESS) != 0) continue;
       hand_down(group.folder);
-      // "domain invalid": no process can enter it. It is removed with the others.
+      // No process can enter a group of type "domain invalid". Such a group is removed with the others.
       const std::string type = content(folder + "/cgroup.type");
       if (!type.empty() && type != "domain\n") continue;
       cgroup2_ = std::move(opened);

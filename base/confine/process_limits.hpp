@@ -47,20 +47,23 @@ class LimitedProcesses {
   std::vector<int> members() const;
   /// Moves the calling process into the groups. Between fork and exec: system calls only. @return false, errno set
   bool join() const noexcept;
-  /// Sets the process that excess() checks, with its descendants; an unreaped child of this process.
+  /// Sets the process that excess() checks, with its descendants. It must be a child of this process that is not reaped
+  /// yet.
   void watch(pid_t process) { process_ = process; }
   /// Moves a running process into the groups, and watches it.
   void add(pid_t process);
-  /// True when a limit is enforced by checking: call excess() repeatedly, and end what it names.
+  /// True when a limit is enforced by checking: call excess() repeatedly, and end the processes when it returns a
+  /// limit.
   bool needs_looks() const { return looks_at_memory_ || looks_at_processes_; }
-  /// Returns the exceeded limit: the kernel ended a process for it, or refused one; or the present usage is over it.
+  /// Returns the exceeded limit: the kernel ended a process (memory) or refused to start one, or the present usage is
+  /// above the limit.
   ExceededLimit excess() const;
   /// Ends all processes in the cgroup2 folder.
   void kill() const;
 
  private:
   void make();
-  /// Checks the usage instead, for a process that could not be moved into every group.
+  /// Switches to checking the usage, since the process could not be moved into every group.
   void look_instead();
   void limit_group(const std::string& folder, bool second_version, const std::string& controllers);
 

@@ -11,7 +11,7 @@
 namespace slipway::base {
 namespace {
 
-constexpr std::size_t kLongestText = 256;  // with its NUL
+constexpr std::size_t kLongestText = 256;  // including the final NUL
 constexpr std::uint64_t kFurthest = INT64_MAX;
 
 Error corrupt(const char* why) { return Error{.code = ErrorCode::corrupt, .what = why}; }
@@ -19,7 +19,7 @@ Error corrupt(const char* why) { return Error{.code = ErrorCode::corrupt, .what 
 bool is_elf(const Elf64_Ehdr& header) { return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0; }
 
 unsigned machine_of(const Elf64_Ehdr& header) {
-  const unsigned little = header.e_machine;  // at the same offset in a 32-bit file
+  const unsigned little = header.e_machine;  // a 32-bit file has it at the same offset
   return header.e_ident[EI_DATA] == ELFDATA2MSB ? (little >> 8U) | ((little & 0xFFU) << 8U) : little;
 }
 
@@ -46,7 +46,7 @@ Result<ElfSections> ElfSections::read_table(Read read) {
   ElfSections sections;
   sections.machine_ = machine_of(header);
   if (header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_shnum != 0) {
-    // More than 65,279 sections are counted elsewhere, with 0 here: no library or module has so many.
+    // A file with more than 65,279 sections has 0 here and its count elsewhere: no library or module has so many.
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum >= SHN_LORESERVE)
       return corrupt("its table of sections is broken");
     sections.all_.resize(header.e_shnum);

@@ -29,7 +29,7 @@ class ElfSections {
 
   /// Returns the machine type, such as EM_X86_64.
   unsigned machine() const { return machine_; }
-  /// Returns all sections; none of a file for 32-bit processors or of the other byte order.
+  /// Returns all sections; an empty list for a 32-bit or big-endian file.
   const std::vector<Elf64_Shdr>& all() const { return all_; }
   /// Returns the first section of that type; nullptr if not found.
   const Elf64_Shdr* of_type(std::uint32_t type) const;

@@ -42,7 +42,7 @@ bool prefers_openmetrics(std::string_view accept) {
       range.remove_prefix(range.find(';') + 1);
       const std::string_view parameter = trimmed(range.substr(0, range.find(';')));
       if (parameter.starts_with("q=")) weight = weight_of(parameter);
-      // A version that this program does not write is another type.
+      // Another version than the one that this program writes counts as an unsupported type.
       const bool of_text = type == "text/plain";
       if (parameter.starts_with("version=") && parameter != (of_text ? "version=0.0.4" : "version=1.0.0")) weight = 0;
     }

@@ -109,7 +109,7 @@ Result<Fd> listen_on(const HttpSettings& settings) {
   SLIPWAY_TRY(where, parse(settings));
   const bool all = settings.address == "::";
   Fd fd(::socket(where.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // On a kernel without IPv6, all addresses are the IPv4 ones. Any other address is only itself.
+  // On a kernel without IPv6, "::" stands for all IPv4 addresses. Any other address stands only for itself.
   if (!fd && errno == EAFNOSUPPORT && all) {
     where = all_of_four(settings.port);
     fd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

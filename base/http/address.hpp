@@ -30,8 +30,8 @@ Result<Fd> listening_copy(int socket);
 std::string peer_of(const sockaddr* address);
 inline constexpr const char* kLoopbackPeer = "loopback";
 
-/// Returns the user of this machine who owns the other end of a connection; nothing when it is elsewhere, or closed, or
-/// this kernel does not tell.
+/// Returns the user of this machine who owns the other end of a connection; nothing when that end is on another machine
+/// or closed, or this kernel does not report its owner.
 /// @param client    the address of the other end
 /// @param listener  the address that it connected to
 std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* listener);
@@ -41,8 +41,8 @@ std::optional<unsigned> local_user_of(const sockaddr* client, const sockaddr* li
 /// have that many.
 std::string peer_of_connection(int accepted, const sockaddr* client);
 
-/// Returns the network of a peer, whose hosts may all belong to one guesser: /16 of IPv4, /48 of IPv6. Empty when there
-/// is none.
+/// Returns the network of a peer, whose hosts may all belong to one guesser: /16 of IPv4, /48 of IPv6. Empty for a peer
+/// without such a network (loopback, link-local).
 std::string network_of(const std::string& peer);
 
 /// Returns the names of this machine: its host name, the part before the first dot, and that part with each search

@@ -24,7 +24,8 @@ bool equal(const std::string& one, const std::string& other) {
 // A second of work may be used at once: a few attempts in a short time, and the share in the long run.
 constexpr int kShareOfMany = 8;
 constexpr int kShareOfAPeer = 8;
-// No attempt counts for more, so that a process that was stopped during one does not refuse all clients for hours.
+// The longest time that one attempt counts: a process that was stopped during an attempt would otherwise refuse all
+// clients for hours.
 constexpr std::chrono::seconds kLongestTry{2};
 
 /// A host on a link can have any number of addresses there.

@@ -44,8 +44,8 @@ class BasicAuth {
   static constexpr int kTriesPerSecond = 4;               ///< per peer, when hashes are cheap
   static constexpr std::chrono::minutes kRemembered{10};  ///< how long a wrong peer is remembered
   static constexpr std::size_t kMostPeers = 4096;         ///< remembered peers of each kind
-  static constexpr unsigned kGuessersOfANetwork = 8;      ///< with this many recently, its other peers share a ration
-  static constexpr std::size_t kMostBytes = 256;          ///< of a name, and of a password
+  static constexpr unsigned kGuessersOfANetwork = 8;  ///< with this many wrong peers, its other peers share a ration
+  static constexpr std::size_t kMostBytes = 256;      ///< of a name, and of a password
 
   /// @param known  clients with a correct password; null: none
   explicit BasicAuth(std::map<std::string, std::string> users, Hasher hasher = bcrypt,

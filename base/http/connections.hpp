@@ -42,7 +42,7 @@ class Connections {
   void end(Connection& connection);
   std::size_t alive() const;
   std::size_t live_connections_of(const std::string& peer) const;
-  /// Returns nullptr when it has none.
+  /// Returns nullptr when the peer has no connection.
   Connection* oldest_of(const std::string& peer);
   std::string greediest() const;
 

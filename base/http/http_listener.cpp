@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kIdleSeconds = 5;
 constexpr int kTickMs = 250;                                    // while there are connections, which have a time limit
-constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit, with those being closed
+constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit, closing ones included
 
 using Headers = std::map<std::string, std::string>;
 
@@ -274,8 +274,8 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   return Error{ErrorCode::invalid,
                "the TLS certificate and key cannot be used",
                settings.web_config,
-               "both are PEM, and the key belongs to the certificate: `openssl x509 -in CERT -noout -pubkey` and "
-               "`openssl pkey -in KEY -pubout` print the same",
+               "give both in PEM, and the key that belongs to the certificate: `openssl x509 -in CERT -noout "
+               "-pubkey` and `openssl pkey -in KEY -pubout` then print the same public key",
                {}};
 }
 

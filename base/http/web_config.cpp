@@ -21,7 +21,7 @@ constexpr std::size_t kMostBytes = 256 << 10;
 constexpr std::size_t kMostUsers = 256;
 constexpr yaml::Limits kLimits{.bytes = kMostBytes, .values = 2048, .scalars = kMostBytes, .depth = 8};
 constexpr int kFewestRounds = 4;  // bcrypt requires at least this many
-constexpr int kMostRounds = 12;   // a quarter of a second for each attempt, during which no other client is answered
+constexpr int kMostRounds = 12;   // an attempt takes a quarter of a second, during which no other client is answered
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
@@ -120,7 +120,7 @@ class Reader {
     const bool is_private = !key.starts_with("cert");
     std::string& text = is_private ? config_.key : config_.certificate;
     if (!text.empty())
-      return wrong(value.Mark(), whole, "it is given twice, in a file and here", "leave one of them out");
+      return wrong(value.Mark(), whole, "this value is given twice: in a file and here", "leave one of them out");
     if (key.ends_with("_file")) return take_file(value.Scalar(), is_private, text);
     has_key_inside_ = has_key_inside_ || is_private;
     text = value.Scalar();
@@ -226,7 +226,7 @@ bool WebConfig::changed() const {
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root) {
   std::vector<FileState> files;
   auto config = read_web_config(path, [&](const std::string& file, bool has_secret) -> Result<std::string> {
-    files.push_back(state_of(root, file));  // a change of the file during reading comes after this state
+    files.push_back(state_of(root, file));  // before reading, so that a change during reading is noticed
     SLIPWAY_TRY(folder, RootDir::open(root));
     return has_secret ? read_private(folder, file, kMostBytes) : read_trusted(folder, file, kMostBytes);
   });

@@ -122,7 +122,7 @@ std::optional<GrubEntry> grub_entry(const GrubMenu& menu, std::string_view name)
     const GrubEntry* entry = find_entry(*level, name.substr(0, end));
     if (entry == nullptr) return std::nullopt;
     if (!entry->is_submenu) return *entry;
-    name = end == std::string_view::npos ? std::string_view{"0"} : name.substr(end + 1);  // a submenu's first
+    name = end == std::string_view::npos ? std::string_view{"0"} : name.substr(end + 1);  // "0": the first entry
     level = &entry->entries;
   }
 }

@@ -81,7 +81,8 @@ std::optional<NextBoot> by_systemd_boot(const Host& host) {
     const auto text = host.read(file);
     if (!text) continue;
     const std::string wanted = settings_in(*text)["default"];
-    if (wanted.starts_with('@')) return NextBoot{{}, file + " takes " + wanted + ", which the firmware keeps"};
+    if (wanted.starts_with('@'))
+      return NextBoot{{}, file + " has the default " + wanted + ", whose value only the firmware has"};
     for (const auto& entry : systemd_entries(host, folder)) {
       const bool matches = wanted.empty() || fnmatch(wanted.c_str(), entry.name.c_str(), 0) == 0 ||
                            fnmatch(wanted.c_str(), (entry.name + ".conf").c_str(), 0) == 0;
@@ -89,8 +90,8 @@ std::optional<NextBoot> by_systemd_boot(const Host& host) {
       if (matches) return NextBoot{{}, "the entry " + entry.name + " names no kernel release"};
     }
     return NextBoot{{},
-                    file + (wanted.empty() ? " leaves the choice to entries that are not files of " + folder
-                                           : " names a default that has no entry there")};
+                    file + (wanted.empty() ? " names no default, and no entry is a file in " + folder
+                                           : " names a default that has no entry in the boot menu")};
   }
   return std::nullopt;
 }
@@ -108,7 +109,7 @@ NextBoot by_grub_menu(const Host& host, const std::string& folder, const GrubMen
   }
   const auto entry = grub_entry(menu, wanted);
   if (entry && !entry->release.empty()) return {entry->release, how};
-  return {{}, how + " is '" + wanted + "', which names no kernel release in its menu"};
+  return {{}, how + " is '" + wanted + "', and its menu has no such entry with a kernel release"};
 }
 
 std::optional<NextBoot> by_grub(const Host& host) {
@@ -118,7 +119,7 @@ std::optional<NextBoot> by_grub(const Host& host) {
     const GrubMenu menu = parse_grub_menu(*text);
     if (menu.has_foreign) return NextBoot{{}, folder + "/grub.cfg takes its entries from elsewhere (blscfg)"};
     if (menu.entries.empty())
-      continue;  // on the EFI partition it only names another file; an unfinished image has none yet
+      continue;  // on the EFI partition, grub.cfg only names another file; an unfinished image has no entries yet
     return by_grub_menu(host, folder, menu);
   }
   return std::nullopt;

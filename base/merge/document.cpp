@@ -12,7 +12,7 @@ Result<std::unique_ptr<Document>> parse(const std::string& format, const std::st
   return Error{ErrorCode::unsupported,
                "slipway cannot merge into files of the format '" + format + "', only into json, toml and yaml",
                path,
-               "this is a defect of the component that planned it; report it to its authors",
+               "this is a defect of the component that planned the change; report it to the component's authors",
                {}};
 }
 

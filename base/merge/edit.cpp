@@ -194,7 +194,7 @@ struct Place {
   std::string right;
 
   /// A recorded neighbour that is shorter than usual reaches to the start or the end of the file. When both together
-  /// are too short to identify a place, they must still do so.
+  /// are too short to identify a place, the match must be the whole file.
   bool fits(const std::string& bytes, std::size_t at, std::size_t size) const {
     const bool alone = left.empty() && right.empty();
     if (alone || left.size() + right.size() >= kLeastContext) return true;

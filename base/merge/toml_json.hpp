@@ -54,7 +54,8 @@ inline std::string render_toml_name(const std::string& name) {
 /// Errors: `unsupported` for null, which TOML does not have.
 inline Result<std::string> render_toml(const Json& value) {
   if (value.is_string()) return render_toml_text(value.get<std::string>());
-  if (value.is_null()) return Error{ErrorCode::unsupported, "TOML has no null, so it cannot be set", {}, {}, {}};
+  if (value.is_null())
+    return Error{ErrorCode::unsupported, "TOML has no null, so null cannot be set as a value", {}, {}, {}};
   if (!value.is_structured()) return value.dump();  // numbers and booleans read the same; 1.0 stays a float
   std::string text;
   if (value.is_array()) {

@@ -63,7 +63,7 @@ class TomlDocument final : public Document {
       case TomlKind::implicit:
         return new_section(key, value);
       default:
-        return cannot(key, "there is a list on the path to it");
+        return cannot(key, "the path to the key leads through a list");
     }
   }
 
@@ -155,7 +155,7 @@ class TomlDocument final : public Document {
 
   /// Also removes a comma: the one before, or for the first entry the one after.
   Result<Splices> from_inline(const TomlNode& table, const TomlNode& node, const TomlNode& top) const {
-    if (node.kind == TomlKind::dotted) return cannot({}, "it is a dotted part of an inline table");
+    if (node.kind == TomlKind::dotted) return cannot({}, "the key is a dotted part of an inline table");
     const std::size_t before = bytes_.find_last_not_of(" \t", top_begin(top, node) - 1);
     const std::size_t behind = bytes_.find_first_not_of(" \t", node.end);
     if (bytes_[before] == ',') return Splices{{before, node.end, {}}};

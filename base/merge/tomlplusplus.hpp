@@ -11,8 +11,8 @@
 #define TOML_ENABLE_FORMATTERS 1
 #define TOML_HEADER_ONLY 1
 
-// For a letter such as "ü" where white space may be, toml++ lets the compiler assume that this does not happen. It is
-// not white space.
+// toml++ lets the compiler assume that no letter such as "ü" is in a place for white space. Such a letter is not white
+// space.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

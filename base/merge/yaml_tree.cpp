@@ -45,7 +45,7 @@ class Builder {
         made.kind = Kind::odd;
       map.members.push_back(std::move(made));
     }
-    if (map.kind == Kind::block_map && map.members.empty()) map.kind = Kind::odd;  // its keys are not texts
+    if (map.kind == Kind::block_map && map.members.empty()) map.kind = Kind::odd;  // the map's keys are not texts
   }
 
   static std::size_t first_key(const YAML::Node& node) { return offset(node.begin()->first.Mark()); }

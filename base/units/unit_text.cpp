@@ -6,7 +6,7 @@
 namespace slipway::base {
 namespace {
 
-/// It ends a line of a unit, or is more than people see of it.
+/// A control character ends a line of a unit, or is invisible to its readers.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 constexpr std::array<std::string_view, 18> kRestrictions{

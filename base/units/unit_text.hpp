@@ -23,14 +23,15 @@ std::string unit_word(const std::string& path);
 /// The same in ExecStart= and the like behind the program, where systemd puts a variable for "$" (systemd.service(5)).
 std::string unit_command_word(const std::string& path);
 
-/// The lines of a [Unit] section that pass the unit over, without a failure, once slipway is no longer installed.
+/// The lines of a [Unit] section that make systemd skip the unit, without a failure, once slipway is no longer
+/// installed.
 std::string unit_while_installed(const std::string& program);
 
 /// "NoNewPrivileges=yes" and the like, which every unit has unless its work needs one of them.
 /// @param without  the names of those that it cannot have: "ProtectKernelLogs"
 std::vector<std::string> restrictions(const std::set<std::string_view>& without);
 
-/// The same as lines.
+/// The same restrictions as lines of text.
 std::string restriction_lines(const std::set<std::string_view>& without);
 
 /// The limits and restrictions of a unit that runs an apply. It gets no mount namespace, which would hide its changes.

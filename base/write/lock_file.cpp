@@ -23,7 +23,7 @@ constexpr mode_t kFoldersMode = 0755;
 constexpr mode_t kLockMode = 0600;
 constexpr mode_t kOthersWrite = 0022;
 constexpr std::size_t kMostLeft = 4096;
-const std::string kNote = "note ";  // no folder of an absolute path begins with it
+const std::string kNote = "note ";  // no absolute path begins with this word
 constexpr std::size_t kLongestNote = 1024;
 constexpr int kTries = 100;  // an attempt only fails when the holder removes the file or its folder at that moment
 
@@ -155,9 +155,9 @@ Result<LockFile> LockFile::take(const RootDir& root, const std::string& folder, 
   }
   const std::string path = joined_path(folder, name);
   return Error{ErrorCode::locked,
-               path + " is made and removed by other processes again and again",
+               path + " is repeatedly created and removed by other processes",
                path,
-               "wait until nothing else runs slipway here, then run the same command again",
+               "wait until no other process runs slipway on this machine, then run the same command again",
                {}};
 }
 

@@ -19,7 +19,7 @@ namespace slipway::base {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-/// For chown(2): keeps the owner that a new file gets anyway; some file systems allow no other.
+/// For chown(2): keeps the owner that a new file gets by default; some file systems allow no other owner.
 constexpr std::uint32_t kAsMade = ~std::uint32_t{0};
 
 std::array<timespec, 2> times(std::int64_t mtime_ns) {
@@ -35,7 +35,7 @@ Status complete(int fd, std::string_view path, const NewFile& wanted) {
   const bool right = is_right(now.st_uid, wanted.uid) && is_right(now.st_gid, wanted.gid);
   if (!right && ::fchown(fd, wanted.uid, wanted.gid) != 0) return system_error("set the owner of", path, errno);
   SLIPWAY_CHECK(write_attributes(fd, path, wanted.attributes));
-  // After the owner, which clears setuid, and after the ACL, whose mask is the group bits.
+  // The mode is set after the owner, since chown(2) clears setuid, and after the ACL, whose mask is the group bits.
   if (::fchmod(fd, wanted.mode) != 0) return system_error("set the mode of", path, errno);
   if (::futimens(fd, times(wanted.mtime_ns).data()) != 0) return system_error("set the time of", path, errno);
   return {};
@@ -65,7 +65,7 @@ Status exchange_file(int parent, const std::string& fresh, const std::string& na
   return Error{ErrorCode::conflict,
                text + " cannot be replaced: something is mounted on it",
                text,
-               "change it where it is mounted from",
+               "change the file that is mounted there, or unmount it",
                {}};
 }
 

@@ -67,8 +67,9 @@ Status write_synced(int fd, std::string_view bytes, std::string_view name);
 /// Leaves out those that are only valid for the content they were made for (security.capability, security.ima,
 /// security.evm) and those that overlayfs uses itself.
 Attributes read_attributes(int parent, const std::string& name);
-/// Sets them on an open file, also an O_PATH one, and removes an inherited ACL that is not among them. Skips attributes
-/// that the filesystem or this process's rights do not allow: the content is more important. Errors: `no_space`, `io`.
+/// Sets the attributes on an open file, also an O_PATH one, and removes an inherited ACL that is not among them. Skips
+/// attributes that the filesystem or this process's rights do not allow: the content is more important. Errors:
+/// `no_space`, `io`.
 Status write_attributes(int fd, std::string_view path, const Attributes& wanted);
 
 /// Replaces the content of the file at `path`, following all links: readers see the complete former file or the

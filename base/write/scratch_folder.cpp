@@ -21,7 +21,7 @@
 namespace slipway::base {
 namespace {
 
-/// Otherwise a reader of this process's pipes would wait for the keeper too.
+/// Without this, a reader of this process's pipes would wait for the keeper's end too.
 void close_all_but(int kept) {
   DIR* const folder = ::opendir("/proc/self/fd");
   if (folder == nullptr) {

@@ -122,9 +122,9 @@ class Removal {
     if (!above || ::fstat(above.get(), &info) != 0) return system_error("remove", path_, errno);
     if (info.st_dev != level.device || info.st_ino != level.inode)
       return Error{.code = ErrorCode::conflict,
-                   .what = path_ + " was moved while it was removed",
+                   .what = path_ + " was moved while slipway was removing it",
                    .where = path_,
-                   .next = "find out which program changes it, and run the same command again",
+                   .next = "find out which program changes the folder, and run the same command again",
                    .details = {}};
     if (::unlinkat(above.get(), level.name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY)
       return system_error("remove", path_, errno);

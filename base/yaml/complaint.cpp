@@ -151,10 +151,10 @@ YamlComplaint explain_yaml_error(const TextLines& lines, const std::string& mess
     return at_mark(scene, "unknown escape '\\" + message.substr(message.size() - 1) + "' inside double quotes",
                    "write \\\\ for a backslash, or use single quotes");
   if (says("anchor is not defined"))
-    return at_mark(scene, "an alias (*name) names no anchor (&name) that stands before it",
+    return at_mark(scene, "an alias (*name) has no anchor (&name) before it",
                    "define the anchor first; a value that begins with * must be quoted");
   if (says("illegal flow end"))
-    return at_mark(scene, "this bracket closes nothing", "remove it, or add its opening one");
+    return at_mark(scene, "this bracket has no opening bracket", "remove this bracket, or add the opening one");
   if (says("illegal block entry"))
     return at_mark(scene, "'- ' begins a list item only at the start of a line",
                    "put each item on a line of its own, or write [a, b]");

@@ -41,8 +41,8 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   anchors_.clear();
   const int last_line = std::exchange(last_line_, std::max(last_line_, mark.line));
   if (documents_.empty()) return;
-  // yaml-cpp starts a new document where the old one cannot continue, and again and again where none can start (",").
-  // YAML requires a line that starts one.
+  // yaml-cpp starts a new document where the old one cannot continue, and where no document can start (",") it starts
+  // one after the other without end. YAML requires a line that starts a document.
   for (int line = last_line + 1; line <= mark.line; ++line) {
     const std::string_view text = lines_.line(static_cast<std::size_t>(line));
     if (text.starts_with("---") || text.starts_with("...")) return;

@@ -16,7 +16,8 @@ using namespace nvidia::config;
 
 constexpr const char* kConfig = "spec.components.deviceplugin.config";
 
-/// A class of CDI devices: what makes containers ask for it, and the nodes by which a machine has it.
+/// A class of CDI devices: the setting that makes containers ask for it, and the device nodes that show that a machine
+/// has it.
 struct Class {
   const char* name;
   const char* flag;   ///< of the config
@@ -69,17 +70,18 @@ std::string vendor_with(const std::vector<std::string>& kinds, const Class& abou
 Error missing_devices_error(const Json& needs, const Json& need, const std::vector<std::string>& kinds, bool absent) {
   const Class& about = class_of(need);
   const std::string kind = need.value("kind", "");
-  // A component that runs earlier may still create what the machine lacks; what the spec lacks has to be added by the
-  // user.
-  Error error{.code = absent ? ErrorCode::not_found : ErrorCode::invalid,
-              .what = asked_by(needs, about) + ", so each container asks for a CDI device of " + kind +
-                      (absent ? ", and this machine has none" : ", and no spec of the component cdi will have one"),
-              .where = std::string(kConfig) + about.place};
+  // A component that runs earlier may still create a device that the machine lacks; a device that the spec lacks has to
+  // be added by the user.
+  Error error{
+      .code = absent ? ErrorCode::not_found : ErrorCode::invalid,
+      .what = asked_by(needs, about) + ", so each container asks for a CDI device of " + kind +
+              (absent ? ", but this machine has no such device" : ", but no spec of the component cdi will have it"),
+      .where = std::string(kConfig) + about.place};
   const std::string other = vendor_with(kinds, about);
   const bool of_gpus = &about == &kClasses[0];
   const std::string without = of_gpus ? "set deviceListStrategy: envvar" : std::string("leave ") + about.flag + " out";
   if (absent)
-    error.next = std::string("it comes with ") + about.source + "; or " + without;
+    error.next = std::string("the device comes with ") + about.source + "; or " + without;
   else if (!other.empty())
     error.next =
         "the specs of cdi have the vendor " + other + ": set spec.components.deviceplugin.cdi_vendor: " + other;
@@ -95,7 +97,7 @@ std::optional<Error> wrong_naming(const Json& needs, const std::vector<std::stri
   const std::string other = naming == "uuid" ? "index" : "uuid";
   return Error{.code = ErrorCode::invalid,
                .what = "deviceIDStrategy is " + naming +
-                       ", so each container asks for CDI devices by that name, and the specs of the component cdi "
+                       ", so each container asks for CDI devices by that name, but the specs of the component cdi "
                        "name devices by " +
                        joined(names, " and ") + " alone",
                .where = std::string(kConfig) + ".flags.plugin.deviceIDStrategy",
@@ -170,7 +172,7 @@ std::string cdi_note(const Json& needs, const Inputs& inputs) {
     const std::string kind = need.value("kind", "");
     if (among(here, kind) || need.value("class", "") == "imex-channel") continue;
     return asked_by(needs, class_of(need)) + ", so each container asks for a CDI device of " + kind +
-           ": no spec here has one yet, and no component cdi is going to write one";
+           ": no CDI spec on this host has one yet, and there is no component cdi to write it";
   }
   return {};
 }
@@ -189,7 +191,7 @@ void add_cdi_finding(const Json& needs, const Host& host, Findings& findings) {
     const bool channel = need.value("class", "") == "imex-channel";
     if (has_device(needs, need, found) || (channel && !host.exists("/dev/nvidia-caps-imex-channels"))) continue;
     std::string text =
-        asked_by(needs, about) + ", and no CDI spec that engines find has a device of " + need.value("kind", "");
+        asked_by(needs, about) + ", but no CDI spec that engines find has a device of " + need.value("kind", "");
     if (&about == &kClasses[0]) text += " that is named by " + needs.value("naming", "");
     if (!found.problems.empty())
       text += "; left out is " + found.problems.front().where + ": " + found.problems.front().what;

@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const Settings& settings) {
   return words;
 }
 
-/// Notes in the plan what sharing does not protect from.
+/// Adds notes to the plan about the dangers that sharing does not prevent.
 void warn_of_sharing(const Settings& settings, Plan& plan) {
   if (settings.sharing.kind == SharingKind::time_slicing)
     plan.note(
@@ -36,7 +36,8 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
         "fail "
         "with out-of-memory errors. MPS (sharing.mps) gives each client a limit; MIG isolates memory and faults");
   if (settings.sharing.kind == SharingKind::mps)
-    plan.note("MPS limits the memory of each client process, not of a container, and a fault of one client ends all");
+    plan.note(
+        "MPS limits the memory of each client process, not of a container, and a fault of one client ends all clients");
   if (settings.sharing.kind == SharingKind::mps && settings.sharing.mps_memory_percent > kWholeShare)
     plan.note(
         "with sharing.mps.oversubscription the limits of a GPU's clients add up to more than its memory: they can "
@@ -44,8 +45,8 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
 }
 
 constexpr const char* kWatcherIsLate =
-    "with registration: watcher kubelet takes up to a second to find the resources after its start: it rejects pods "
-    "that were bound to this node earlier";
+    "with registration: watcher, kubelet takes up to a second after its start to find the resources, and rejects "
+    "pods that were bound to this node before";
 
 bool waits_for_the_watcher(const Spec& spec) { return spec.text("registration") == "watcher"; }
 

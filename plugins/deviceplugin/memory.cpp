@@ -69,14 +69,14 @@ std::string remedy_for(const Json& clients, std::uint64_t total, unsigned replic
   const auto above =
       std::ranges::count_if(clients, [&](const Json& each) { return bytes_of(each, "memoryBytes") > limit; });
   const std::string mps = fmt::format(
-      "MPS in the place of time-slicing (sharing.mps) keeps each process to {} MiB, the "
+      "MPS instead of time-slicing (sharing.mps) limits each process to {} MiB, the "
       "memory divided by {}",
       in_mib(limit), replicas);
   const std::string mig = "; MIG, where the GPU has it, gives each container its own memory";
   if (above == 0) return "no process has more than its share: offer fewer replicas, or end one of them. " + mps + mig;
-  return fmt::format("end the process with the most memory, or have it take less. {}: then only {} would have failed",
-                     mps,
-                     above == 1 ? "the process that has more" : fmt::format("the {} processes that have more", above)) +
+  return fmt::format(
+             "end the process with the most memory, or make it use less. {}: then only {} would have failed", mps,
+             above == 1 ? "the process that exceeds it" : fmt::format("the {} processes that exceed it", above)) +
          mig;
 }
 

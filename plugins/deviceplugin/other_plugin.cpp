@@ -193,7 +193,7 @@ OtherPlugin at_sockets(const Host& host, const std::vector<Listening>& sockets,
   const std::string who = pid == 0 ? "a device plugin in a container that cannot be seen from here"
                                    : (is_slipways ? "another slipway device plugin, " : "") + to_text(process);
   return {fmt::format("{}, which listens at {},{}", who, listed(names, "and"), offers_text(resources)),
-          pid == 0 ? "find the pod with `kubectl get pods -A -o wide` and take it from the node"
+          pid == 0 ? "find the pod with `kubectl get pods -A -o wide` and remove that pod from the node"
                    : nvidia::how_to_end_program(nvidias_plugin(), process),
           unit_of(process)};
 }
@@ -267,7 +267,7 @@ Status add_other_plugin(OtherPluginPolicy policy, const Facts& facts, Plan& plan
       plan.note(text + kBothGive + ". " + capitalized(each.value("remedy", "")) + kOrYield);
     } else if (each.value("unit", "").empty()) {
       return Error{.code = ErrorCode::conflict,
-                   .what = text + ", and slipway cannot take it away: it is not a systemd unit of this machine",
+                   .what = text + ", but slipway cannot stop that plugin: it is not a systemd unit of this machine",
                    .where = "spec.components.deviceplugin.other_plugin = take-over",
                    .next = each.value("remedy", "") + kOrYield};
     }

@@ -79,8 +79,8 @@ std::string why_not_registered(const Json& resource) {
   return resource.value("registered", false) ? std::string() : resource.value("problem", "");
 }
 
-/// Says that kubelet had the resource, by the service's or the checkpoint's word, and has stopped. @return  the reason;
-/// empty: it has not
+/// Says that kubelet had the resource, according to the service or the checkpoint, and does not run now. @return  the
+/// reason; empty: this is not the case
 std::string kubelet_lost_text(const Json& resource, const Registered& seen) {
   const std::string waits_for = resource.value("waitsFor", "");
   if (resource.value("registered", false) || waits_for.empty()) return {};
@@ -162,7 +162,8 @@ void add_findings(const Registered& seen, Findings& findings) {
   if (const std::string yields = seen.status->value("yields", ""); !yields.empty())
     return findings.not_exercised("deviceplugin.registered", yields);
   if (seen.booting)
-    return findings.not_exercised("deviceplugin.registered", "kubelet may start once this boot is verified");
+    return findings.not_exercised("deviceplugin.registered",
+                                  "this machine is booting: kubelet may start only after the boot is verified");
   constexpr const char* kNoKubelet = "no kubelet has run on this host yet";
   if (!seen.kubelet) return findings.not_exercised("deviceplugin.registered", kNoKubelet);
   if (is_quiesced(seen))
@@ -175,7 +176,7 @@ void add_findings(const Registered& seen, Findings& findings) {
                     kLog);
     else if (const std::string went = kubelet_lost_text(resource, seen); !went.empty())
       findings.fail("deviceplugin.registered",
-                    resource.value("name", "") + " was registered with kubelet, and is not any more: " + went,
+                    resource.value("name", "") + " was registered with kubelet, but is no longer: " + went,
                     "see why kubelet does not run (`systemctl status kubelet`), and start it");
     else if (seen.devices)
       add_resource(resource, *seen.devices, findings);
@@ -203,7 +204,7 @@ void add_registration_findings(const Registered& seen, Findings& findings) {
     const std::string name = resource.value("name", "");
     const std::string waits_for = resource.value("waitsFor", "");
     if (resource.contains("registeredInMs"))
-      findings.pass(kName, fmt::format("{} was registered {} ms after kubelet's socket was there", name,
+      findings.pass(kName, fmt::format("{} was registered {} ms after kubelet's socket appeared", name,
                                        resource.value("registeredInMs", 0L)));
     else if (!waits_for.empty())
       findings.not_exercised(kName, name + " waits: " + waits_for);

@@ -65,7 +65,7 @@ Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
     if (listening.empty() && has_listener(host, kubelet.device_plugins() + "/" + name)) listening = name;
   if (listening.empty() && !host.live()) return not_tried(kPluginCheck, "this root is not running");
   if (listening.empty())
-    return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",
+    return fails(kPluginCheck, "kubelet knows NVIDIA's devices, but no device plugin runs any more",
                  "start the device plugin again; its log says why it ended");
   if (!resources) return not_tried(kPluginCheck, "no kubelet has run on this host yet");
   std::vector<std::string> counts;
@@ -76,7 +76,7 @@ Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
   }
   if (total == 0)
     return fails(
-        kPluginCheck, fmt::format("the device plugin runs ({}) and kubelet has no device of it", listening),
+        kPluginCheck, fmt::format("the device plugin runs ({}), but kubelet has no device of it", listening),
         "look at the plugin's log for unhealthy devices, and restart the plugin if kubelet was restarted after it");
   return passes(kPluginCheck, "kubelet has " + joined(counts));
 }

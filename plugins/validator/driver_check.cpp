@@ -159,7 +159,7 @@ Finding DriverCheck::ask_nvml() {
                  cause_of(looked.error().what, host_));
   const std::size_t count = looked->gpus.size();
   if (count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
-  if (count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kLookAtLog);
+  if (count == 0) return fails(kDriverCheck, "the driver runs, but it has no GPU", kLookAtLog);
   if (auto missing = missing_gpu(*looked)) return *std::move(missing);
   answers_ = *std::move(looked);
   return passes(kDriverCheck,

@@ -15,8 +15,8 @@ namespace slipway::validator {
 struct DriverPlace {
   std::string root;      ///< inside the host: "/", "/run/nvidia/driver"
   std::string library;   ///< libnvidia-ml.so.1 inside the host, after links
-  bool of_host = true;   ///< no driver container's
-  bool own_dev = false;  ///< it has device nodes of its own, below ROOT/dev
+  bool of_host = true;   ///< false: the place is a driver container's
+  bool own_dev = false;  ///< the place has its own device nodes, below ROOT/dev
   bool operator==(const DriverPlace&) const = default;
 };
 

@@ -18,7 +18,7 @@ Result<std::string> run_probe(std::vector<std::string> argv, std::vector<std::st
                                  .descriptors = {kDevNull, kReadPipe, kDevNull}},
                                 {.limit = limit, .stop = [&stop] { return stop.stop_requested(); }}));
   if (result.end == ChildResult::End::stopped)
-    return Error{ErrorCode::cancelled, program + " was not waited for", {}, {}, {}};
+    return Error{ErrorCode::cancelled, program + " was abandoned because a stop was requested", {}, {}, {}};
   if (result.end != ChildResult::End::by_itself)
     return Error{ErrorCode::timed_out, program + " did not answer in time", {}, {}, {}};
   if (result.status != 0) return Error{ErrorCode::io, program + " ended with " + ending_of(result.status), {}, {}, {}};
@@ -28,7 +28,7 @@ Result<std::string> run_probe(std::vector<std::string> argv, std::vector<std::st
 Result<std::string> program_beside_plugin(const std::string& name) {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&run_probe), &info) == 0 || info.dli_fname == nullptr)
-    return Error{ErrorCode::internal, "the plugin does not know in which folder it is", {}, {}, {}};
+    return Error{ErrorCode::internal, "the plugin cannot find its own folder", {}, {}, {}};
   std::string path = info.dli_fname;
   path = path.substr(0, path.rfind('/') + 1) + name;
   struct stat status {};
@@ -36,7 +36,7 @@ Result<std::string> program_beside_plugin(const std::string& name) {
   const bool others = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
   if (others)
     return Error{ErrorCode::denied,
-                 path + " may be changed by others",
+                 path + " may be changed by other users",
                  path,
                  "chown root " + path + " && chmod go-w " + path,
                  {}};

@@ -27,7 +27,7 @@ Result<Settings> read_settings(const Spec& spec, const Host& host) {
   if (shared)
     for (std::string& each : nvidia::config::contradictions("validator", config, *shared))
       config.warnings.push_back(std::move(each) +
-                                ": the resources that are counted are not those that kubelet is offered");
+                                ": the validator counts other resources than those that are offered to kubelet");
   const std::string root = spec.text("driver_root");
   return Settings{.checks = spec.texts("checks"),
                   .companions = spec.texts("companions"),

@@ -53,10 +53,10 @@ Finding ToolkitCheck::with_engine(Finding given) const {
     // process has no descriptor left.
     if (!end && end.error().code == ErrorCode::unreachable && silent == nullptr) silent = &each;
   }
-  if (answering.empty() && silent != nullptr)  // beside an answering engine it is the remains of another one
+  if (answering.empty() && silent != nullptr)  // beside an answering engine, a silent socket is a leftover
     return fails(kToolkitCheck,
                  fmt::format("{} does not answer at {}, so it starts no container", silent->name, silent->path),
-                 "start it: `systemctl status` and `journalctl` have what became of its unit");
+                 "start the engine; `systemctl status` and `journalctl` show what happened to its unit");
   if (!answering.empty())
     given.text += fmt::format("; {} {}", fmt::join(answering, ", "), answering.size() == 1 ? "answers" : "answer");
   return given;
@@ -99,8 +99,8 @@ std::optional<Finding> ToolkitCheck::check_runtime() {
     runtime_ = path;
     if (host_.exists(path)) return passes(kToolkitCheck, fmt::format("{} uses the runtime {}", file, path));
     return fails(kToolkitCheck, fmt::format("{} names the runtime {}, which is missing", file, path),
-                 "install it (slipway-runtime comes with slipway, the other with NVIDIA's container toolkit), or "
-                 "remove it from that file");
+                 "install the runtime (slipway-runtime comes with slipway, nvidia-container-runtime with NVIDIA's "
+                 "container toolkit), or remove it from that file");
   }
   return std::nullopt;
 }

@@ -43,7 +43,7 @@ class Findings {
   void not_exercised(std::string name, std::string why) {
     add({Finding::Status::not_exercised, std::move(name), std::move(why), {}});
   }
-  /// Adds pass() with the observation `seen` when it holds, else fail() with the problem `wrong`.
+  /// Adds pass() with the observation `seen` when the condition holds, else fail() with the problem `wrong`.
   void expect(std::string name, bool holds, std::string seen, std::string wrong, std::string remedy) {
     holds ? pass(std::move(name), std::move(seen)) : fail(std::move(name), std::move(wrong), std::move(remedy));
   }

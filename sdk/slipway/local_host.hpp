@@ -26,7 +26,8 @@ struct HostConfig {
 };
 
 /// Returns the host of a tool without a host option: this machine. When SLIPWAY_SIM and SLIPWAY_NVML name the state and
-/// the library of a simulated machine, that one, which is not live; the kernel view stays this machine's.
+/// the library of a simulated machine, the host is that machine, which is not live; the kernel view stays this
+/// machine's.
 HostConfig host_of_tools();
 
 Json to_json(const HostConfig& config);

@@ -18,8 +18,8 @@ namespace slipway {
 class Host;
 
 /// True when files of this owner may be run or trusted: root and the caller always. In a user namespace, unmapped users
-/// all appear as the overflow user (user_namespaces(7)). That one is trusted when the root folder or the running
-/// program also appears as theirs, and never when the namespace has a user of that number.
+/// all appear as the overflow user (user_namespaces(7)). The overflow user is trusted when the root folder or the
+/// running program also appears to belong to that user, and never when the namespace has a user of that number.
 bool is_trusted_owner(uid_t owner);
 
 /// The same with explicit arguments. @param proc  the folder used as /proc

@@ -28,10 +28,9 @@ bool service_runs(const Host& host, const std::string& component);
 /// this object is destroyed or the process ends.
 class QuiescedServices {
  public:
-  /// Asks all of them at once and returns when each has released the driver, after 35 s at the latest. A service that
-  /// ends meanwhile has released it as well.
-  /// Errors: `busy` one did not release it, naming the service; `denied` one accepts another user only. The services
-  /// that are already quiesced then resume.
+  /// Asks all services at once, and returns when each has released the driver, after 35 s at the latest. A service that
+  /// ends meanwhile has released the driver as well. Errors: `busy` a service did not release the driver, naming the
+  /// service; `denied` a service accepts only another user. The services that are already quiesced then resume.
   static Result<QuiescedServices> quiesce(const Host& host);
 
  private:

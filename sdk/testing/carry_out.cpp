@@ -105,7 +105,7 @@ class ActionRunner {
     if (first.kind == Outcome::Kind::waiting) return "waits: " + first.reason;
     if (first.kind == Outcome::Kind::reboot_required) return "reboot: " + first.reason;
     SLIPWAY_TRY(after, component_.check(action, host_));
-    if (!after) return defect(action, "is done, and check() says that it is not");
+    if (!after) return defect(action, "is done, but check() says that it is not");
     const auto again = component_.apply(action, host_);
     if (!again) return defect(action, "cannot be applied again, as after a crash: " + again.error().what);
     return std::string("done");

@@ -83,7 +83,7 @@ def by_update_initramfs(checks, slipway, spec, work):
 
 
 def by_dracut(checks, slipway, spec, work):
-    """Earlier dracut's initrd for any machine had nouveau and lacked modprobe.d."""
+    """Before the fix, dracut's initrd for any machine had nouveau and lacked modprobe.d."""
     root = work / "dracut-root"
     make_dracut_root(root)
     files = listed(root, "lsinitrd")

@@ -25,10 +25,11 @@ Status check_devices(const DeviceSelection& devices, std::size_t gpus) {
     if (gpus == 0 || gpu < gpus) continue;
     return Error{.code = ErrorCode::invalid,
                  .what = "devices names " + std::string(of_instances ? "GPU instance " : "GPU ") +
-                         std::to_string(number) + ", and this machine has " + std::to_string(gpus) +
+                         std::to_string(number) + ", but this machine has " + std::to_string(gpus) +
                          (gpus == 1 ? " GPU" : " GPUs"),
                  .where = "spec.components.dcgm.devices",
-                 .next = of_instances ? "count eight numbers for each GPU, from 0" : "count the GPUs from 0"};
+                 .next = of_instances ? "count from 0, with eight numbers for each GPU: GPU 1 has the instances 8 to 15"
+                                      : "count the GPUs from 0"};
   }
   return {};
 }

@@ -43,7 +43,7 @@ Result<OverviewToolOptions> read_options(const CommandWords& words) {
   if (problem != std::errc{} || end != count.data() + count.size() || options.count == 0)
     return overview_line().wrong("--count takes a number of at least 1, not '" + count + "'");
   if (words.given("interval") && options.count == 1)
-    return overview_line().wrong("--interval is between two overviews, so it needs a --count of 2 or more");
+    return overview_line().wrong("--interval is the time between two overviews, so it needs a --count of 2 or more");
   return options;
 }
 
@@ -66,7 +66,7 @@ Result<int> print_overviews(const CommandWords& words, const Host& host, ToolIo&
     if (!sample.problem.empty() && options.count == 1)
       return Error{.code = ErrorCode::not_found,
                    .what = "the GPUs cannot be read: " + sample.problem,
-                   .next = "`slipway doctor` tells what is wrong with the driver"};
+                   .next = "`slipway doctor` reports what is wrong with the driver"};
     page.add(sample, PageMaker::Clock::now());
     io.print(terminal_safe(canonical(to_json(page.overview(sample, *counters, {}, false)))) + "\n");
   }

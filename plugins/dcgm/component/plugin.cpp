@@ -56,7 +56,7 @@ class Dcgm final : public Component {
     Facts facts;
     facts.set("gpu.count", nvidia::count_gpus(host));
     const auto settings = read_settings(spec);
-    if (!settings) return facts;  // plan says so
+    if (!settings) return facts;  // plan() reports the error
     if (const Status usable = check_host(*settings, host); !usable)
       facts.set("problem", to_json(usable.error()));
     else

@@ -40,7 +40,7 @@ Status take_interval(const Node& node, std::chrono::milliseconds& interval) {
   const std::chrono::nanoseconds exact = length.value_or(std::chrono::nanoseconds(0));
   interval = std::chrono::duration_cast<std::chrono::milliseconds>(exact);
   if (exact % std::chrono::milliseconds(1) != std::chrono::nanoseconds(0))
-    return node.wrong("an interval of " + node.text + " has a part of a millisecond", next);
+    return node.wrong("an interval of " + node.text + " is not a whole number of milliseconds", next);
   if (interval < kShortestInterval) return node.wrong("an interval of " + node.text + " is too short", next);
   if (interval > kLongestInterval) return node.wrong("an interval of " + node.text + " is too long", next);
   return {};
@@ -153,7 +153,7 @@ Result<ConfigFile> parse_config_file(const std::string& text, const std::string&
   SLIPWAY_CHECK(take_strictly(root, "", file_keys(), file));
   if (root.at("version").is_null()) return root.wrong("the file has no version", "add version: 1");
   if (file.counters_file.empty() == file.rows.empty())
-    return root.wrong("metrics needs one of file and fields",
+    return root.wrong("metrics needs either file or fields",
                       "write metrics: {file: /etc/dcgm-exporter/default-counters.csv}");
   return file;
 }
@@ -175,7 +175,7 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
         const auto [before, is_new] = taken.emplace(counter, &group);
         if (!is_new && before->second != &group)
           return wrong(group, counter->name + " is in the group '" + before->second->name + "' already",
-                       "leave it to one of them");
+                       "remove the counter from one of the two groups");
       }
       if (!any)
         return wrong(group, "no counter is called '" + pattern + "'",

@@ -90,7 +90,7 @@ class Reader {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') return {};
     const Place place{where_, number_};
-    if (trimmed(line).starts_with('#'))  // dcgm-exporter reads a row there
+    if (trimmed(line).starts_with('#'))  // dcgm-exporter reads such a line as a row
       return wrong(place, "a comment has its # in the first column", "remove the text before the #");
     SLIPWAY_TRY(parts, parts_of(line, place));
     if (parts.size() != kParts)

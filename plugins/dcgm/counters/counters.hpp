@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/counters/counters.hpp - the exported metrics: dcgm-exporter's file of counters (CSV), read in the same
-// way as there.
+// plugins/dcgm/counters/counters.hpp - the exported metrics: dcgm-exporter's file of counters (CSV), read as
+// dcgm-exporter reads it.
 #pragma once
 
 #include <chrono>

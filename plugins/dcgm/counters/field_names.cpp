@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and numbers of the fields of DCGM, as of go-dcgm b7fa315 (DCGM 4.6): a field has all names that stand by
-// its number.
+// The names and numbers of the fields of DCGM, as of go-dcgm b7fa315 (DCGM 4.6): a field has all names that are listed
+// with its number.
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>

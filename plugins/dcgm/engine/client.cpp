@@ -51,8 +51,8 @@ Result<EngineReading> EngineClient::read() {
   return std::move(answer->reading);
 }
 
-/// Ends the session on the call thread, because the end may hang too. If no further thread may hang, the session stays
-/// open.
+/// Ends the session on the call thread, because that call may hang too. When the maximum number of threads hangs
+/// already, the session stays open.
 void EngineClient::end(std::shared_ptr<EngineSession> session) {
   if (thread_.stuck() >= nvidia::nvml::CallThread::kMaxStuck)
     (void)new std::shared_ptr<EngineSession>(std::move(session));

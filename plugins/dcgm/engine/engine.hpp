@@ -61,9 +61,9 @@ class EnginePoller {
   const EngineOptions options_;
   const Log log_;
   EngineClient client_;  ///< of the thread
-  HostEngine child_;     ///< likewise
+  HostEngine child_;     ///< of the thread
   std::vector<unsigned> watched_;
-  std::string missing_;  ///< likewise, and logged
+  std::string missing_;  ///< of the thread; what the log says is missing
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

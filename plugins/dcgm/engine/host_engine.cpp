@@ -70,7 +70,7 @@ Status HostEngine::keep_running(Clock::time_point now) {
                  .what = "nv-hostengine ended (" + ending_ + "), and is started again within " +
                          std::to_string(std::chrono::ceil<std::chrono::seconds>(not_before_ - now).count()) + " s",
                  .where = (fs::path(root_) / kFolder / "log").string(),
-                 .next = "its log tells why it ended"};
+                 .next = "nv-hostengine's log says why it ended"};
   return start(now);
 }
 

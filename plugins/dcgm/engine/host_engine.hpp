@@ -37,8 +37,9 @@ class HostEngine {
 
   /// Returns the address that the engine listens on: a socket below the host's /run/slipway, no TCP port.
   EngineAddress address() const;
-  /// Starts the engine unless it runs or ended recently: each exit by itself doubles the wait. Errors: `not_found` not
-  /// installed; `busy` it ended and the wait is not over (the text says how it ended); system errors.
+  /// Starts the engine unless it runs or ended recently: each exit that the service did not request doubles the wait.
+  /// Errors: `not_found` not installed; `busy` it ended and the wait is not over (the text says how it ended); system
+  /// errors.
   Status keep_running(Clock::time_point now);
   /// Sends SIGTERM, then SIGKILL after 5 s.
   void stop();

@@ -67,7 +67,7 @@ void EngineSession::end(bool shut_down) {
 
 Status EngineSession::begin(const EngineAddress& address) {
   if (const abi::Return code = library_->init(); code != abi::kOk)
-    return failed(*library_, "cannot be reached, since DCGM's library does not begin", code);
+    return failed(*library_, "cannot be reached, since DCGM's library does not initialize", code);
   initialised_ = true;
   abi::ConnectParameters how{.version = abi::kConnectParametersVersion,
                              .persist_after_disconnect = 0,

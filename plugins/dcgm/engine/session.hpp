@@ -36,8 +36,7 @@ class EngineSession {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kConnectLimit{2000};
-  static constexpr std::chrono::seconds kLookAgain{60};  ///< interval between looks for NVSwitches and links that are
-                                                         ///< up
+  static constexpr std::chrono::seconds kLookAgain{60};  ///< how often to look for NVSwitches and links that are up
 
   /// @param now  the clock that decides when to look again
   explicit EngineSession(std::shared_ptr<const DcgmLibrary> library,
@@ -54,7 +53,7 @@ class EngineSession {
   Status watch(const std::vector<unsigned>& fields, std::chrono::milliseconds interval);
   /// Returns the newest values. Errors: DCGM's own.
   Result<EngineReading> read();
-  /// Says why fields of NVSwitches or links have no values; empty: they have some, or none are wanted.
+  /// Says why fields of NVSwitches or links have no values; empty: they have values, or no such field is wanted.
   std::string missing() const;
   /// @param shut_down  shuts the whole library down, which ends other connections as well
   void end(bool shut_down);

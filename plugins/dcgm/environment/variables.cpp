@@ -92,9 +92,9 @@ constexpr std::array kVariables{
             "a connection has 10 s from its start, for reading and writing together"),
     refused("DCGM_EXPORTER_WEB_WRITE_TIMEOUT", "--web-write-timeout", Kind::text, "10s",
             "a connection has 10 s from its start, for reading and writing together"),
-    needless(
-        "DCGM_EXPORTER_ENABLE_EXPORTER_METRICS", "--enable-exporter-metrics", Kind::flag,
-        "the metrics of the service itself, slipway_dcgm_…, are always on the page; those of Go are of no use here"),
+    needless("DCGM_EXPORTER_ENABLE_EXPORTER_METRICS", "--enable-exporter-metrics", Kind::flag,
+             "the metrics of the service itself, slipway_dcgm_…, are always on the page; metrics of Go do not exist, "
+             "since it is not a Go program"),
     refused("DCGM_EXPORTER_CONTAINER_LABELS", "--container-labels", Kind::flag, "", kNoRuntime),
     refused("DCGM_CONTAINER_RUNTIME_SOCKET", "--container-runtime-socket", Kind::text, "", kNoRuntime),
 };

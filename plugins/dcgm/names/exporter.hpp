@@ -25,7 +25,7 @@ struct NameSets {
 /// Data that the page needs besides the sample.
 struct Exporter {
   std::string host_name;             ///< the label Hostname; empty: without it
-  bool blanks_in_model_name = true;  ///< else each run of them is a dash
+  bool blanks_in_model_name = true;  ///< false: each run of blanks is replaced by a dash
   std::optional<bool> engine_up;     ///< whether the DCGM engine answers; empty: no engine is configured
   bool released = false;             ///< another program has taken the driver: there is nothing to sample
   AttributionSettings attribution = {};

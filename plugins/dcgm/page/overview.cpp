@@ -124,7 +124,7 @@ std::string gibibytes(std::uint64_t bytes) {
 
 std::string missing_text(const std::string& address) {
   return "the GPU at " + address +
-         " is on the PCI bus, and the driver does not show it: look for its address in the kernel's log (`dmesg`)";
+         " is on the PCI bus, but the driver does not show it: look for its address in the kernel's log (`dmesg`)";
 }
 
 std::string models_text(const Overview& overview) {

@@ -103,7 +103,7 @@ Result<Overview> overview_from_json(const Json& value);
 
 /// Formats "4.0 GiB", with one digit behind the point.
 std::string gibibytes(std::uint64_t bytes);
-/// "the GPU at 0000:65:00.0 is on the PCI bus, and the driver does not show it: …"
+/// "the GPU at 0000:65:00.0 is on the PCI bus, but the driver does not show it: …"
 std::string missing_text(const std::string& address);
 /// "GPU 3", "all GPUs are A", "2 x A, 1 x B".
 std::string models_text(const Overview& overview);

@@ -95,8 +95,8 @@ std::string mig(const GpuDetails& details) {
   if (!details.mig_enabled && !details.mig_pending) return {};
   std::string text = "<h3>MIG</h3>\n";
   if (details.mig_pending)
-    text += std::string("<p class=\"attention\">It is ") + (details.mig_enabled ? "disabled" : "enabled") +
-            " with the next reset of the GPU.</p>\n";
+    text += std::string("<p class=\"attention\">MIG will be ") + (details.mig_enabled ? "disabled" : "enabled") +
+            " at the next reset of the GPU.</p>\n";
   if (!details.mig_enabled) return text;
   text += slices_svg(details);
   if (details.instances.empty()) return text + "<p class=\"faint\">There is no GPU instance.</p>\n";

@@ -2,7 +2,7 @@
 // plugins/dcgm/page/page.hpp - an overview of the GPUs as one HTML document: a pure function.
 //
 // It loads nothing from elsewhere, and all names from outside (processes, pods, hosts, models) are text, never markup.
-// It can be read without its script, which only exchanges the values.
+// It can be read without its script, which only updates the values.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace slipway::dcgm {
 
-/// Renders all GPUs as tiles, and again as a table.
+/// Renders all GPUs as tiles, and then the same GPUs as a table.
 std::string page_html(const Overview& overview);
 
 /// The Content-Security-Policy of the page: a browser may run this script, use this style and ask this service, nothing

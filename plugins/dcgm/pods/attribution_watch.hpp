@@ -15,8 +15,8 @@ namespace slipway::dcgm {
 
 class AttributionWatch {
  public:
-  /// Asks at once, then after each ask(), at most once per `every`. If the questions fail, the last answer is valid for
-  /// three times that. Errors: the host's root cannot be opened.
+  /// Asks at once, then after each ask(), at most once per `every`. If the questions fail, the last answer stays valid
+  /// for three times `every`. Errors: the host's root cannot be opened.
   static Result<AttributionWatch> start(const Host& host, const AttributionSettings& settings,
                                         std::chrono::milliseconds every);
   /// Requests a new answer and returns at once; known() has it when it arrives.

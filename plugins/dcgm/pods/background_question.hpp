@@ -28,7 +28,7 @@ class KeptUpToDate {
  public:
   using Question = std::function<Result<T>()>;
 
-  /// Asks at once, and then when ask() wants it.
+  /// Asks at once, and then after each ask().
   /// @param question  called in the thread; it must return without being interrupted
   /// @param every     shortest time between two questions; also the time of the retry after a failure
   /// @param keep      how long an answer stays valid when later questions fail

@@ -33,10 +33,11 @@ Result<std::vector<std::string>> names_in(const RootDir& root, const std::string
   std::size_t seen = 0;
   for (const dirent* entry = ::readdir(list.get()); entry != nullptr; entry = ::readdir(list.get())) {
     if (++seen > kMostJobFiles + 2)
-      return Error{.code = ErrorCode::invalid,
-                   .what = "there are more than " + std::to_string(kMostJobFiles) + " names in " + folder,
-                   .where = folder,
-                   .next = "only a file for each GPU belongs there; the epilogue of a job removes its own"};
+      return Error{
+          .code = ErrorCode::invalid,
+          .what = "there are more than " + std::to_string(kMostJobFiles) + " names in " + folder,
+          .where = folder,
+          .next = "keep only one file for each GPU there: the epilogue of each job must remove the job's file"};
     if (names_a_gpu(entry->d_name)) names.emplace_back(entry->d_name);
   }
   return names;

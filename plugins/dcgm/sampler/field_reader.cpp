@@ -14,7 +14,7 @@ namespace {
 namespace nvml = nvidia::nvml;
 using Read = FieldReader::Read;
 
-constexpr unsigned kHottest = 200;  // °C; DCGM takes a higher value for a broken sensor
+constexpr unsigned kHottest = 200;  // °C; DCGM takes a higher value as a sign of a broken sensor
 
 Read read_of(nvmlReturn_t code, Value value) {
   return code == NVML_SUCCESS ? Read{code, std::move(value)} : Read{code};
@@ -70,9 +70,8 @@ Read FieldReader::read(const Counter& counter) {
 /// Caches values: several counters may use one field, and the page always shows some fields.
 Read FieldReader::read_field(const Field& field) {
   if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
-  const bool is_rate =
-      field.source == Source::nvlink_rate || field.source == Source::nvlink_bytes;  // since the previous read for the
-                                                                                    // same interval
+  const bool is_rate = field.source == Source::nvlink_rate ||
+                       field.source == Source::nvlink_bytes;  // a rate since the previous read at the same interval
   if (field.per_instance() || is_rate) return ask_field(field);
   const auto known = reads_.find(&field);
   return known != reads_.end() ? known->second : reads_.emplace(&field, ask_field(field)).first->second;
@@ -137,8 +136,8 @@ Read FieldReader::read_number(const Field& field) {
   return read_of(answer.code(), scaled(field, static_cast<double>(*answer)));
 }
 
-/// The same answer in another unit is another field. Constants, and the fact that a GPU does not have a value, are read
-/// once per driver.
+/// Several fields may be the same number in different units, so the number is read once for all of them. Constants, and
+/// the fact that a GPU does not have a value, are read once per driver.
 const nvml::Answer<unsigned long long>& FieldReader::number_of(const Field& field) {
   const GpuHistory::Question question{field.function, field.argument};
   if (const auto known = history_.constants.find(question); known != history_.constants.end()) return known->second;
@@ -341,7 +340,7 @@ Read FieldReader::read_framebuffer(const Field& field) {
   return memory_part(field, memory_of(instance_ ? instance_->device : gpu_));
 }
 
-/// Memory of the whole GPU; without MIG it is the same question.
+/// Memory of the whole GPU; without MIG it is the same as the entity's memory, and read only once.
 Read FieldReader::read_gpu_memory(const Field& field) { return memory_part(field, memory_of(gpu_)); }
 
 const nvml::Answer<nvml::Memory>& FieldReader::memory_of(nvmlDevice_t device) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/field_reader.hpp - asks NVML for the fields of one GPU, each question once for all that it
-// answers.
+// plugins/dcgm/sampler/field_reader.hpp - asks NVML for the fields of one GPU; a question that gives several fields is
+// asked once.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct MigLayout {
 /// State that one GPU's previous sample left for computing rates. Used only inside calls of NVML.
 struct GpuHistory {
   using Clock = std::chrono::steady_clock;
-  /// A function of NVML, and what it is asked for.
+  /// A function of NVML, and its argument.
   using Question = std::pair<std::string_view, unsigned>;
   struct Traffic {
     std::array<std::uint64_t, 2> kib{};  ///< sent, received

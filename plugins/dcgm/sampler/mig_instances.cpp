@@ -47,7 +47,7 @@ std::vector<MigInstance> instances_of(nvml::Nvml& nvml, nvmlDevice_t gpu,
   return instances;
 }
 
-// Reading the mode takes 160 us of the GPU's time, and with MIG off nothing else of it is read.
+// Reading the mode takes 160 us of the GPU's time, and while MIG is off it is the only reading about MIG.
 constexpr std::chrono::seconds kAskAnyway{60};
 
 }  // namespace

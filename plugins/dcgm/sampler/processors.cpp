@@ -62,7 +62,7 @@ std::map<unsigned, CoreTicks> core_ticks(std::string_view text) {
   return cores;
 }
 
-/// If the kernel does not report the processor, all cores belong to one.
+/// If the kernel does not report the processor, all cores belong to one processor.
 unsigned Processors::processor_of(unsigned core) {
   const auto known = processors_.find(core);
   if (known != processors_.end()) return known->second;

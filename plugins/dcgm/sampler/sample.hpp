@@ -88,7 +88,7 @@ struct GpuDetails;  // page/details.hpp
 
 struct GpuState {
   GpuIdentity gpu;
-  std::string problem;                        ///< why it could not be read; empty: it could
+  std::string problem;                        ///< why the GPU could not be read; empty: it was read
   bool is_listed = true;                      ///< false: the driver no longer shows it, and another GPU may have its
                                               ///< index
   std::shared_ptr<const GpuDetails> details;  ///< for the page; null: not requested, or not read

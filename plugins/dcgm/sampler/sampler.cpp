@@ -464,10 +464,10 @@ void Sampler::release() {
 
 std::string silent_gpu_remedy(const GpuState& state) {
   if (state.problem == nvidia::nvml::error_text(nvidia::nvml::kGaveUp)) return nvidia::nvml::kHangRemedy;
-  // No GPU can be reset while the driver is gone, and none that the driver does not show.
+  // A GPU cannot be reset while the driver is gone, or while the driver does not show it.
   const bool is_for_a_reset = state.problem == nvidia::nvml::error_text(NVML_ERROR_GPU_IS_LOST) ||
                               state.problem == nvidia::nvml::error_text(NVML_ERROR_RESET_REQUIRED);
-  if (!is_for_a_reset) return "`slipway doctor` tells what helps";
+  if (!is_for_a_reset) return "`slipway doctor` names the remedy";
   const std::string address = nvidia::nvml::sysfs_address(state.gpu.bus_id);
   return "drain the node; reset the GPU (`slipway pause -- nvidia-smi -r -i " +
          (address.empty() ? std::to_string(state.gpu.index) : address) + "`) or reboot";

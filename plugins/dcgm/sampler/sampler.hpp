@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/sampler/sampler.hpp - samples all GPUs, again and again, whatever the driver does in the meantime.
+// plugins/dcgm/sampler/sampler.hpp - samples all GPUs repeatedly, whatever the driver does in the meantime.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ class Schedule {
   Intervals take(Clock::time_point now);
   /// Returns when the next one is due.
   Clock::time_point due() const;
-  /// All are over.
+  /// Makes all intervals due at once.
   void start_over() { begun_ = false; }
 
  private:

@@ -13,7 +13,7 @@ void CounterFile::look_at_config(ServiceIo& io) {
   if (!text) return;  // the file existed when the service started, and its values stay
   if (config_text_ && *config_text_ != *text)
     io.log("warning", settings_.config_file +
-                          " has changed, and is read when the service starts (do: `systemctl "
+                          " has changed; the service reads it at its next start (do: `systemctl "
                           "reload slipway-dcgm`)");
   config_text_ = *text;
 }

@@ -36,7 +36,7 @@ Result<RunSettings> settings_for_run(const Settings& asked, const Host& host, co
   if (!same_files(asked, former->asked)) return counters.error();
   Settings with_former = asked;
   take_config(former->settings.config, with_former);
-  if (config && !counters_with(with_former)) {  // the file of counters is the broken one
+  if (config && !counters_with(with_former)) {  // the config file is valid, but the file of counters is broken
     begin.counters = former->counters;
     return begin;
   }

@@ -182,7 +182,7 @@ class DcgmService final : public Service {
         show(settings, file, board, false);
       if (std::exchange(made_page_, false))
         board.put_page(page->make(last_, *counters, pods_and_health(settings), false));
-      (void)scrape_file.write({port_problem_, port_remedy_}).ok();  // the log says it as well
+      (void)scrape_file.write({port_problem_, port_remedy_}).ok();  // on failure: the log has the same text
       report(settings, file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
       return {};
@@ -337,7 +337,7 @@ class DcgmService final : public Service {
     const auto silent = std::ranges::count_if(last_.gpus, [](const GpuState& state) { return !state.problem.empty(); });
     const auto all = static_cast<std::ptrdiff_t>(last_.gpus.size());
     if (silent != 0) return std::to_string(all - silent) + " of " + std::to_string(all) + " GPUs are sampled";
-    return is_well ? "all GPUs are sampled" : "all GPUs are sampled, and not all are well";
+    return is_well ? "all GPUs are sampled" : "all GPUs are sampled, but not all are healthy";
   }
 
   void report(const Settings& settings, const CounterFile& file, ServiceIo& io) {
@@ -371,7 +371,7 @@ class DcgmService final : public Service {
   void serve(const Settings& settings, const Board& board, ServiceIo& io) {
     const auto now = Clock::now();
     if (now < serve_after_ || (server_ && !server_->files_changed())) return;
-    if (server_) io.log("info", "the web-config file or what it names has changed");
+    if (server_) io.log("info", "the web-config file, or a file that it names, has changed");
     server_.reset();
     auto server = start_server(settings, board);
     if (server) {
@@ -384,7 +384,7 @@ class DcgmService final : public Service {
     std::string problem = server.error().what;
     if (server.error().code == ErrorCode::busy) problem += port_owner_text(settings);
     problem += " (at: " + server.error().where + ")";
-    port_remedy_ = server.error().next.empty() ? "`slipway verify dcgm` says what is in the way" : server.error().next;
+    port_remedy_ = server.error().next.empty() ? "`slipway verify dcgm` says what prevents it" : server.error().next;
     if (std::exchange(port_problem_, problem) != problem) io.log("warning", scrape_text());
   }
 
@@ -406,7 +406,7 @@ class DcgmService final : public Service {
             .code = ErrorCode::not_found,
             .what = "systemd passed " + std::to_string(worker_sockets()) + " sockets, but systemd_socket needs one",
             .where = "spec.components.dcgm.systemd_socket",
-            .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
+            .next = "run `slipway apply`, which makes slipway-dcgm.socket, and start the service by its unit"};
       http.socket = kFirstWorkerSocket;
     }
     return base::HttpListener::start(
@@ -448,7 +448,7 @@ class DcgmService final : public Service {
   std::optional<FileWatch> files_;
   std::optional<EnginePoller> engine_;
   bool engine_is_idle_ = false;
-  std::shared_ptr<base::KnownClients> known_ = std::make_shared<base::KnownClients>();  ///< over each server_
+  std::shared_ptr<base::KnownClients> known_ = std::make_shared<base::KnownClients>();  ///< outlives each server_
   std::unique_ptr<base::HttpListener> server_;
   Clock::time_point serve_after_;
   std::string port_problem_;  ///< why scrapes fail; empty: every permitted client can scrape

@@ -100,7 +100,7 @@ std::vector<Listener> listeners(std::string_view table, std::uint16_t port) {
 std::string to_text(const PortHolder& holder) {
   if (holder.process) return to_text(*holder.process);
   return "a program of user " + std::to_string(holder.listener.uid) + " at " + holder.listener.address +
-         ", which cannot be seen from here (" + (holder.suspect.empty() ? "" : holder.suspect + " is at work; ") +
+         ", which cannot be seen from here (" + (holder.suspect.empty() ? "" : holder.suspect + " is active; ") +
          "`slipway doctor` names it)";
 }
 

@@ -10,8 +10,8 @@ CommandTable top_line() {
           .usage = "[options]",
           .about =
               "Shows all GPUs, live: utilization, memory, temperature, power, clocks, health, MIG instances, processes "
-              "and pods. The values are those of the running service dcgm; without one, it samples by itself. q ends "
-              "it. Where standard output is not a terminal, it prints once.",
+              "and pods. The values are those of the running service dcgm; without one, it samples by itself. q "
+              "quits. Where standard output is not a terminal, it prints once.",
           .notes = "`slipway dcgm top` is the same.",
           .options = {{"once", "", "prints once, and ends"},
                       {.name = "output",

@@ -26,7 +26,7 @@ constexpr int kOfASignal = 128;
 constexpr std::chrono::milliseconds kInterval{2000};
 constexpr std::chrono::milliseconds kFirst{30000};  // NVML may take seconds to initialize a GPU
 constexpr std::chrono::milliseconds kNext{50};      // later data appears in the next frame
-constexpr std::chrono::milliseconds kAnswer{1000};  // of the service
+constexpr std::chrono::milliseconds kAnswer{1000};  // for the service's answer
 constexpr std::chrono::milliseconds kRetry{3000};
 
 /// Supplies the overviews: from the service while it answers, unless another source was requested.
@@ -88,9 +88,9 @@ std::vector<std::string> message(const Error* error, const ScreenLook& look) {
   Overview nothing;
   nothing.node = "slipway top";
   nothing.time = std::chrono::system_clock::now();
-  if (error == nullptr) return screen_lines(nothing, look, "the first sample is being taken; q ends it");
+  if (error == nullptr) return screen_lines(nothing, look, "the first sample is being taken; q quits");
   nothing.problem = error->what + (error->next.empty() ? "" : " (do: " + error->next + ")");
-  return screen_lines(nothing, look, "q ends it");
+  return screen_lines(nothing, look, "q quits");
 }
 
 Result<int> show_live(const TopOptions& options) {
@@ -101,7 +101,7 @@ Result<int> show_live(const TopOptions& options) {
   Terminal terminal;
   const auto draw = [&] {
     if (!last) return terminal.draw(message(problem ? &*problem : nullptr, screen_look(true)));
-    terminal.draw(screen_lines(*last, screen_look(true), sources.name() + "; q ends it"));
+    terminal.draw(screen_lines(*last, screen_look(true), sources.name() + "; q quits"));
   };
   draw();
   Clock::time_point next = Clock::now();

@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostOfALine = 4 << 20;
 constexpr std::size_t kMostErrors = 4096;
-// If this process is killed, the child notices the closed pipe; behind --sim it does not, so it ends after this many
-// overviews.
+// If this process is killed, the child notices the closed pipe. With --sim the child does not notice it, so it ends
+// after this many overviews.
 constexpr const char* kMostOverviews = "900";
 
 /// Returns the path of `slipway`: beside this program, or in the prefix that contains it.
@@ -139,8 +139,11 @@ class OwnSamples final : public OverviewSource {
 
   /// Returns the error that the child printed before it ended.
   Error ended() const {
-    Error error{
-        ErrorCode::not_found, "the program that samples has ended", {}, "`slipway dcgm overview` tells more", {}};
+    Error error{ErrorCode::not_found,
+                "the program that samples the GPUs has ended",
+                {},
+                "run `slipway dcgm overview` to see its error",
+                {}};
     for (const std::string& line : lines_of(errors_)) {
       if (line.starts_with("error: ")) error.what = line.substr(7);
       const std::string_view rest = trimmed(line);

@@ -219,10 +219,10 @@ class Screen {
 
   void mig(const GpuDetails& details) {
     if (details.mig_pending)
-      paragraph(
-          "      ",
-          std::string("MIG is ") + (details.mig_enabled ? "disabled" : "enabled") + " with the next reset of the GPU",
-          Tone::attention);
+      paragraph("      ",
+                std::string("MIG will be ") + (details.mig_enabled ? "disabled" : "enabled") +
+                    " at the next reset of the GPU",
+                Tone::attention);
     if (!details.mig_enabled) return;
     drawn(details);
     for (const InstanceDetails& each : details.instances) {

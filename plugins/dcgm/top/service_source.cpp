@@ -76,13 +76,13 @@ class ServiceSource final : public OverviewSource {
       return Error{ErrorCode::busy,
                    "the service at " + place() + " has no values at the moment",
                    place(),
-                   "`slipway status` tells why",
+                   "`slipway status` shows the reason",
                    {}};
     if (status == "404")
       return Error{ErrorCode::not_found,
                    "the service at " + place() + " has no page",
                    place(),
-                   "set `page: true` of dcgm in the spec, or `slipway top --direct` samples by itself",
+                   "set `page: true` for dcgm in the spec, or use `slipway top --direct`, which needs no service",
                    {}};
     if (status != "200") return foreign();
     auto overview = overview_from_json(parse_foreign(std::string_view(answer).substr(body + 4)));
@@ -99,12 +99,12 @@ class ServiceSource final : public OverviewSource {
             "the server at " + place() + " closes plain HTTP connections: it " +
                 (certain ? "requires" : "may require") + " TLS, which slipway top does not support",
             place(),
-            "`slipway top --direct` samples by itself; a browser shows the page of the service",
+            "use `slipway top --direct`, which needs no service, or open the service's page in a browser",
             {}};
   }
   Error foreign() const {
     return {ErrorCode::invalid,
-            "what answers at " + place() + " is not slipway's service dcgm",
+            "the server at " + place() + " is not slipway's service dcgm",
             place(),
             "`slipway top --direct` samples by itself",
             {}};
@@ -113,7 +113,7 @@ class ServiceSource final : public OverviewSource {
     return {ErrorCode::not_found,
             "the service at " + place() + " does not answer: " + std::strerror(problem),
             place(),
-            "`slipway status` tells whether it runs; `slipway top --direct` samples by itself",
+            "`slipway status` tells whether the service runs; `slipway top --direct` needs no service",
             {}};
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is restored afterwards.
+// plugins/dcgm/top/terminal.hpp - a terminal that is redrawn repeatedly, and restored afterwards.
 #pragma once
 
 #include <chrono>

@@ -45,9 +45,10 @@ class ExactSearch {
   }
 
  private:
+  /// The pairs inside the remaining candidates have the sum `all - spread + sum`. So the set with the highest (sum, sum
+  /// - spread) is the nearest one, and among equal sets the one that leaves the nearest candidates.
   /// @param sum     sum of the pairs inside `set`
   /// @param spread  sum of the pairs of each member with all candidates
-  /// The remaining candidates have all - spread + sum inside: a high (sum, sum - spread) is best now and later.
   void step(std::size_t next, std::uint32_t set, long sum, long spread) {
     const auto chosen = static_cast<std::size_t>(std::popcount(set));
     if (chosen == size_) {

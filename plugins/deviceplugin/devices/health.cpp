@@ -117,7 +117,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
                  true, now);
   for (const std::string& place : places_of(gpu)) {
     OpenFault& each = open_faults_[place];
-    // It was silent and answers again: it was reset, or its driver was loaded again.
+    // A GPU that was silent and answers again was reset, or its driver was reloaded.
     if (each.silent) {
       each.silent = each.needs_reset = false;
       each.last = now;
@@ -190,7 +190,7 @@ Health HealthBook::of(const std::string& place) const {
 
 std::string HealthBook::probation() const {
   const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(rules_.quiet_time).count();
-  return "; it is offered again when nothing new has come for " + std::to_string(quiet) + " s";
+  return "; it is offered again when no new fault has come for " + std::to_string(quiet) + " s";
 }
 
 health::GpuHealth HealthBook::shared(const std::string& gpu, const std::string& name) const {

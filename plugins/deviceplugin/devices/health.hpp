@@ -98,7 +98,7 @@ class HealthBook {
   void set_counting(bool counting) { counting_ = counting; }
   /// Returns the health of a GPU, or of one instance by its instance_key().
   Health of(const std::string& place) const;
-  /// True when no fault is recorded, counting or not, and the driver answers.
+  /// True when no fault is recorded, not even one that does not count, and the driver answers.
   bool all_well() const { return open_faults_.empty() && !driver_gone_; }
   /// Returns the health of a GPU and its instances, for the file that services share. @param name  "GPU 3
   /// (0000:65:00.0)"

@@ -26,7 +26,8 @@ struct Machine {
   const std::vector<Gpu>& gpus;
   const std::vector<AbsentGpu>& absent;
 
-  /// Returns the GPUs that a resource lacks, by number. The MIG mode of a GPU that cannot be read is unknown.
+  /// Returns the absent GPUs that would belong to a resource, in the order of their numbers. Their MIG mode is unknown,
+  /// so their product alone decides.
   std::vector<const AbsentGpu*> absent_of(const std::string& resource) const {
     std::vector<const AbsentGpu*> found;
     for (const AbsentGpu& each : absent)

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kClientsEvery{10};
 constexpr std::chrono::milliseconds kOpenEvery{800};  // notices within a second that the driver is back
 /// Shortest time before an event set that ended at once is recreated.
 constexpr std::chrono::seconds kEventsAgain{1};
-/// Newer drivers' events come with a check; NVML says which of them a GPU supports.
+/// Some of these events exist only with newer drivers: NVML says which of them a GPU supports.
 constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
                                        NVML_EVENT_MIG_CONFIG_CHANGE | NVML_EVENT_GPU_UNAVAILABLE_ERROR |
                                        NVML_EVENT_GPU_RECOVERY_ACTION;
@@ -209,7 +209,7 @@ void DriverWatch::look(Moment now) {
   looked_ = true;
 }
 
-/// Reads what kubelet need not wait for.
+/// Makes the readings that kubelet need not wait for.
 void DriverWatch::read_deferred() {
   measure();
   if (right_now() < next_clients_) return;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kNet{10'000};
 constexpr std::chrono::milliseconds kWithoutWatch{5'000};
-/// While kubelet is about to take a new offer, and as shortest time between two reads: kubelet allows 100 a second for
-/// all its clients, and writes its checkpoint several times per pod.
+/// The interval of reads while kubelet is about to take a new offer, and the shortest time between two reads: kubelet
+/// allows 100 a second for all its clients, and writes its checkpoint several times per pod.
 constexpr std::chrono::milliseconds kMinPollInterval{100};
 constexpr std::chrono::seconds kSettleLimit{10};
 

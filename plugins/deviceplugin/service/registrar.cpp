@@ -85,7 +85,7 @@ void Registrar::work(const std::stop_token& stop) {
     if (!stop.stop_requested()) wait(due);
   }
   end_streams();
-  if (lock_) lock_->release();  // release it before the sockets go: a waiting plugin tries then
+  if (lock_) lock_->release();  // before the sockets are removed, since a waiting plugin then tries to take the lock
   endpoints_.clear();
 }
 
@@ -150,7 +150,7 @@ Registrar::Clock::time_point Registrar::pass(const Snapshot& snapshot, const std
   return tick_all(snapshot, stop);
 }
 
-/// Two plugins that serve the same kubelet would take the resources from each other again and again.
+/// Two plugins that serve the same kubelet would take the resources from each other without end.
 Registrar::Clock::time_point Registrar::wait_for_lock(const Snapshot& snapshot) {
   end_all();
   for (const auto& [name, resource] : snapshot.resources) {

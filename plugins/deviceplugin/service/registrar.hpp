@@ -66,7 +66,7 @@ class Registrar {
   std::string other_;  ///< the plugin that has the lock, as it was logged
   Fd other_end_;       ///< a connection to it, which ends when it exits
   Clock::time_point other_gone_;
-  mutable std::mutex mutex_;  ///< for what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   EndpointPaths wanted_;
   Endpoint::Log log_;
   std::function<void()> on_change_;

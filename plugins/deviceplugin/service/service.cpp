@@ -125,7 +125,7 @@ class Run {
     registrar_.board()->quiesced = true;
     mps_.release();
     watch_.release();
-    while_quiet();  // first of all: it tells readers of the status that it will change
+    while_quiet();  // called at once: tells readers of the status that the status will change
   }
   /// Ends this run. If another run follows, no GPU changes, and pods get the current offer until then.
   void end() {
@@ -217,8 +217,8 @@ class Run {
   }
 
   const Settings& settings() const { return config_.in_force(); }
-  /// A changed config that does not fit these GPUs is rejected like one that cannot be read: it would remove them. A
-  /// config that another MIG layout would fit is accepted.
+  /// A changed config that does not fit these GPUs is rejected like one that cannot be read, since it would take the
+  /// GPUs out of the offer. A config that another MIG layout would fit is accepted.
   Result<Settings> settings_that_fit(ListStrategyChoice& strategy) const {
     SLIPWAY_TRY(fresh, settings_of(spec_, host_, strategy));
     if (fresh == settings()) return std::move(fresh);
@@ -257,7 +257,7 @@ class Run {
   }
 
   void yield_resources(Snapshot& snapshot) {
-    constexpr std::size_t kMostNames = 256;  // a config can change again and again
+    constexpr std::size_t kMostNames = 256;  // a config can change any number of times
     if (offered_.size() > kMostNames) offered_.clear();
     for (const auto& [name, resource] : snapshot.resources) offered_.insert(name);
     yield_.look(offered_, YieldWatch::Clock::now());

@@ -43,7 +43,7 @@ void add_imex(const Settings& settings, const Host& host, Snapshot& snapshot) {
     if (host.info(path))
       snapshot.extras.imex_channels.push_back(channel);
     else if (settings.imex_required)
-      snapshot.problem = "IMEX channel " + std::to_string(channel) + " is required, and there is no " + path;
+      snapshot.problem = "IMEX channel " + std::to_string(channel) + " is required, but there is no " + path;
     else
       snapshot.notes.push_back("there is no " + path + ": containers get no IMEX channel");
   }
@@ -150,7 +150,7 @@ std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::s
     if (!endpoint.problem.empty())
       lines.push_back(name + ": " + endpoint.problem);
     else if (!endpoint.registered && endpoint.registrations > 0 && !endpoint.waits_for.empty())
-      lines.push_back(name + " was registered, and is not any more: " + endpoint.waits_for);
+      lines.push_back(name + " was registered, but is no longer: " + endpoint.waits_for);
   const bool told = snapshot.problem.empty() || std::ranges::any_of(lines, [&](const std::string& line) {
                       return line.find(snapshot.problem) != std::string::npos;
                     });

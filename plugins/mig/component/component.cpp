@@ -295,7 +295,7 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   }
   for (const std::string& each : intents->idle)
     findings.add({Finding::Status::warning, "mig.config", each,
-                  "remove it from the config where it is a mistake; else see what the machine has: `nvidia-smi -L`"});
+                  "correct the config if this is a mistake; `nvidia-smi -L` lists the GPUs of the machine"});
   if (intents->gpus.empty()) {
     if (intents->lost.empty()) findings.not_exercised("mig.layout", config_name(settings) + " selects no GPU here");
     return findings;
@@ -328,7 +328,7 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
   diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
   diagnose_capabilities(host, findings);
-  if (!intents || settings.config.empty() || waits_for_boot(settings)) return findings;  // verify() says it
+  if (!intents || settings.config.empty() || waits_for_boot(settings)) return findings;  // verify() reports that
   SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
   SLIPWAY_CHECK(find_in_use(*session, host, settings, intents->gpus, findings));
   return findings;

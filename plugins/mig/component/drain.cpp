@@ -74,14 +74,14 @@ std::string have_layouts(std::vector<unsigned> gpus) {
   return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
 }
 
-/// Says what the policy terminate does with them.
+/// Says what the policy terminate does with the users of the GPU.
 std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
   const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
   if (left.empty()) return "an apply ends it";
   return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
 }
 
-/// Says what an apply does with them.
+/// Says what an apply does with the users of the GPU.
 std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders,
                                   const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";

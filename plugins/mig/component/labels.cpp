@@ -90,7 +90,7 @@ Status check_state_file(const Host& host, const std::string& file) {
   const auto info = host.info(file);
   if (info && info->type == FileInfo::Type::directory)
     return Error{.code = ErrorCode::invalid,
-                 .what = file + " is a folder, and the state is written to a file",
+                 .what = file + " is a folder, but the state is written to a file",
                  .where = "spec.components.mig.state_file",
                  .next = "name a file in it, such as " + file + "/mig-state"};
   if (!info || info->type != FileInfo::Type::regular)

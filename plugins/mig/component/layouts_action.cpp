@@ -50,7 +50,7 @@ struct LayoutsData {
     return data;
   }
 
-  /// Without what has its default.
+  /// Leaves out members that have their default.
   Json json() const {
     Json json{{"gpus", Json::array()}};
     for (const Target& each : targets) json["gpus"].push_back(to_json(each));
@@ -66,7 +66,7 @@ struct LayoutsData {
   Result<nvidia::drain::Settings> drain_settings() const {
     return nvidia::drain::read_settings(drain.value_or(Json()), "action");
   }
-  /// What takes a layout back has no policy.
+  /// An action that restores a layout has no policy.
   std::string drain_key() const { return drain ? "spec.components.mig.drain" : ""; }
 };
 
@@ -168,7 +168,7 @@ Result<Outcome> change(const LayoutsData& data, const Host& host) {
     for (std::string& each : ended) error.details.emplace_back("so", std::move(each));
     return error;
   }
-  std::optional<Error> too_late;  // other GPUs have changed, and are made usable
+  std::optional<Error> too_late;  // kept until the other GPUs, which have changed, are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
     outcomes[cleared[i]] = (*changed)[i];
     auto outcome = gpus.after(cleared[i], (*changed)[i]);

@@ -47,8 +47,8 @@ class Generator {
       const std::vector<Offer> offers = offers_of(*gpu);
       if (gpu->profiles.empty())
         generated_.notes.push_back(gpu->name + " does not report its MIG profiles while MIG is disabled: " +
-                                   (offers.empty() ? "for it there are only all-disabled and all-enabled"
-                                                   : "its configs are those that NVIDIA publishes"));
+                                   (offers.empty() ? "it only has the configs all-disabled and all-enabled"
+                                                   : "it has the configs that NVIDIA publishes for it"));
       for (const Offer& each : offers)
         add(name_for(each.profile), gpu->id, {.enabled = true, .devices = {{each.profile, each.count}}});
       add_balanced(*gpu, offers);
@@ -119,7 +119,7 @@ Result<std::string> check_generated_name(const std::string& name) {
   const auto profile = parse_profile(text, kOrigin);
   if (!profile)
     return Error{.code = ErrorCode::not_found,
-                 .what = "no machine has a config '" + name + "' made from its GPUs" + did_you_mean(name, fixed),
+                 .what = "no GPU has a config '" + name + "' made from its profiles" + did_you_mean(name, fixed),
                  .where = "spec.components.mig.config",
                  .next = "write all-disabled, all-enabled, all-balanced, or all- and a profile: all-1g.10gb",
                  .details = {}};
@@ -131,9 +131,10 @@ Result<std::string> check_generated_name(const std::string& name) {
 Result<Generated> generate_configs(const std::vector<Gpu>& gpus) {
   std::vector<const Gpu*> models = models_of(gpus);
   if (models.empty())
-    return Error{.code = ErrorCode::not_found,
-                 .what = "no GPU of this machine is capable of MIG, so there is no config for it",
-                 .next = "leave mig out here; GPUs with MIG are those of A30, A100 and H100 and what came after them"};
+    return Error{
+        .code = ErrorCode::not_found,
+        .what = "no GPU of this machine is capable of MIG, so there are no configs",
+        .next = "leave mig out on this machine; A30, A100, H100 and newer GPUs of these classes are capable of MIG"};
   return Generator(gpus, std::move(models)).run();
 }
 

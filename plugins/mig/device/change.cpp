@@ -96,7 +96,7 @@ class Changes {
     if (std::ranges::none_of(changes_, is_wanted)) return;
     for (GpuChange& each : changes_)
       if (is_wanted(each)) each.turn_back();
-    if (!nvml_.is_open()) (void)reopen().ok();  // else no GPU can be restored, which their results report
+    if (!nvml_.is_open()) (void)reopen().ok();  // on failure, the result of each GPU has the error
     for (const Phase phase : {&GpuChange::switch_on, &GpuChange::rearrange}) {
       do_all(phase);
       reset_waiting();
@@ -157,7 +157,7 @@ class Changes {
   static std::pair<std::string, std::string> went_back(const GpuChange& change) {
     const std::string former = to_text(layout_of(change.gpu()));
     if (change.back()) return {"so", change.gpu().text() + " has its former layout again: " + former};
-    return {"lost", change.gpu().text() + " could not be set back to its former layout (" + former +
+    return {"lost", change.gpu().text() + " could not be restored to its former layout (" + former +
                         "): " + change.back().error().what};
   }
 

@@ -83,7 +83,7 @@ Result<nvmlDevice_t> GpuChange::device(nvml::Nvml& nvml) {
 
 void GpuChange::switch_on(nvml::Nvml& nvml) {
   if (!goes_on() || !enabled_) return;
-  if (turning_) {  // from the state that the attempt has left
+  if (turning_) {  // starts from the state that the failed attempt left
     const auto left = now(nvml);
     if (!left) return take(left.error());
     if (left->enabled && left->pending) return;
@@ -105,10 +105,11 @@ void GpuChange::check(nvml::Nvml& nvml) {
     state_ = State::done;
     return;
   }
-  fail(Error{.code = ErrorCode::conflict,
-             .what = former_.text() + " has another layout than the one that was made: " + to_text(layout_of(*after)),
-             .where = former_.text(),
-             .next = "see whether another program changes its MIG instances, then run it again"});
+  fail(Error{
+      .code = ErrorCode::conflict,
+      .what = former_.text() + " has another layout than the one that slipway made: " + to_text(layout_of(*after)),
+      .where = former_.text(),
+      .next = "check whether another program changes the MIG instances of this GPU, then run the same command again"});
 }
 
 void GpuChange::turn_back() {
@@ -301,8 +302,8 @@ void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool in_
       state_ = State::open;
     return;
   }
-  refusal_ = reset ? "its mode stays the former one after a reset, too" : reset.error().what;
-  if (turning_ || !in_use) return;  // it stays requested
+  refusal_ = reset ? "the MIG mode is still the former one after a reset" : reset.error().what;
+  if (turning_ || !in_use) return;  // the mode stays requested
   const auto taken_back = nvml::set_mig_mode(nvml, *found, former_.pending);
   if (!taken_back) return fail(failed(taken_back.code(), "take the request for the mode back"));
   requested_.reset();

@@ -32,7 +32,7 @@ class GpuChange {
   void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU
   void switch_on(nvidia::nvml::Nvml& nvml);  ///< enables MIG
   void rearrange(nvidia::nvml::Nvml& nvml);  ///< destroys and creates instances, then disables MIG
-  void settle(nvidia::nvml::Nvml& nvml);     ///< creates again the instances that work until a later reset
+  void settle(nvidia::nvml::Nvml& nvml);     ///< re-creates the instances that keep working until a later reset
   void check(nvidia::nvml::Nvml& nvml);      ///< that the target is reached
 
   /// From here on switch_on() and rearrange() restore the GPU's former state, if it was changed.
@@ -55,7 +55,7 @@ class GpuChange {
   /// True when the GPU was changed or a change was requested.
   bool is_touched() const { return touched_; }
   const Gpu& gpu() const { return former_; }
-  /// Says why a reset did not help; empty: none was tried.
+  /// Says why a reset did not help; empty: no reset was tried.
   const std::string& refusal() const { return refusal_; }
 
   /// Returns the outcome after all phases. Errors: those of NVML; the details list what could not be restored.

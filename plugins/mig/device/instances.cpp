@@ -42,7 +42,7 @@ class TakenSlices {
 
 Result<ComputeInstance> shape_of(nvml::Nvml& nvml, nvmlComputeInstance_t part, const InstanceProfile& profile,
                                  const std::string& gpu) {
-  if (profile.profile.gpu_slices == 1) return ComputeInstance{0, 1};  // there is only this one
+  if (profile.profile.gpu_slices == 1) return ComputeInstance{0, 1};  // the only possible compute instance
   const auto shape = nvml::compute_instance_info(nvml, part);
   if (!shape) return nvml::to_error(shape.code(), "read a compute instance", gpu);
   return ComputeInstance{shape->placement.start, shape->placement.size};

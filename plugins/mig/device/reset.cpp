@@ -55,7 +55,7 @@ Status reset_gpus(const Host& host, const std::string& driver_root, const std::v
     if (const std::string_view text = trimmed(line); !text.empty())
       messages.push_back(nvidia::cleaned(text, kLongestLine));
   return Error{.code = ErrorCode::busy,
-               .what = "nvidia-smi did not reset it: " + joined(messages, " "),
+               .what = "nvidia-smi did not reset the GPU: " + joined(messages, " "),
                .where = joined(addresses),
                .next = "stop the processes that use the GPU, or reboot"};
 }

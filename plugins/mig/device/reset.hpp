@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/reset.hpp - resets GPUs, which brings a change of their MIG mode into force: for the Ampere
-// generation, when the driver has not done it by itself.
+// plugins/mig/device/reset.hpp - resets GPUs so that a change of their MIG mode takes effect: for the Ampere
+// generation, when the driver has not reset the GPU by itself.
 #pragma once
 
 #include <string>

@@ -39,8 +39,9 @@ void diagnose_empty(const std::vector<Gpu>& gpus, const std::vector<Intent>* int
     findings.fail(kFinding, kWhat + joined(taken), "run `slipway apply`, which makes the instances of " + config,
                   "mig.layout");
   if (!others.empty())
-    findings.fail(kFinding, kWhat + joined(others) + ", which no entry of " + config + " takes",
-                  "add an entry for it to the config, or disable MIG with `nvidia-smi -mig 0 -i` and its address");
+    findings.fail(
+        kFinding, kWhat + joined(others) + ", which no entry of " + config + " selects",
+        "add an entry for this GPU to the config, or disable MIG with `nvidia-smi -mig 0 -i` and the GPU's address");
   if (!as_configured.empty())
     findings.add({Finding::Status::warning, kFinding, kWhat + joined(as_configured) + ", as " + config + " says",
                   "name a config with devices, or all-disabled for whole GPUs, and run `slipway apply`"});
@@ -52,12 +53,12 @@ void diagnose_without_compute(const std::vector<Gpu>& gpus, Findings& findings) 
     for (const GpuInstance& each : gpu.instances)
       if (each.compute.empty()) found.push_back(to_text(gpu, each) + " on " + gpu.text());
   if (found.empty()) return;
-  findings.fail(
-      "mig.no-devices",
-      "GPU instances take slices although nothing can run on them, since they have no compute instance: " +
-          joined(found),
-      "run `slipway apply`; where the config does not take the GPU, `nvidia-smi mig -lgi` shows their numbers, "
-      "and `nvidia-smi mig -cci -gi N` makes a compute instance in one");
+  findings.fail("mig.no-devices",
+                "GPU instances take slices although nothing can run on them, since they have no compute instance: " +
+                    joined(found),
+                "run `slipway apply`; if the config does not select the GPU, `nvidia-smi mig -lgi` shows the numbers "
+                "of its GPU instances, and "
+                "`nvidia-smi mig -cci -gi N` makes a compute instance in one");
 }
 
 void diagnose_pending(const std::vector<Gpu>& gpus, Findings& findings) {
@@ -77,10 +78,10 @@ void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>&
   if (found.empty()) return;
   findings.add(
       {Finding::Status::warning, "mig.unmanaged",
-       "no entry of " + config + " takes " + joined(found) +
-           ": slipway does not make these instances again after a boot",
-       "add an entry for it to the config, so that slipway makes them at each boot; `slipway mig export` prints "
-       "what there is"});
+       "no entry of " + config + " selects " + joined(found) +
+           ": slipway does not restore these instances after a boot",
+       "add an entry for this GPU to the config, so that slipway makes the instances at each boot; `slipway mig "
+       "export` prints the present layout"});
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ void diagnose_capabilities(const Host& host, Findings& findings) {
   findings.fail(
       "mig.caps",
       "device nodes of MIG instances are missing, so no container can use these: " + first_few(nodes, kMostNamed),
-      fmt::format("`nvidia-smi` makes them all, `nvidia-modprobe -f {}` the first", missing.front().file));
+      fmt::format("`nvidia-smi` creates all of them, `nvidia-modprobe -f {}` only the first", missing.front().file));
 }
 
 }  // namespace slipway::mig

@@ -40,7 +40,7 @@ std::string how_to_end_manager(const nvidia::Process& manager) {
 Error other_manager_error(const nvidia::Process& manager, const std::string& word) {
   return Error{.code = ErrorCode::conflict,
                .what = manager_text(manager) + " gives the GPUs the layouts that the labels of the node name, and " +
-                       "slipway those of the spec",
+                       "slipway gives them those of the spec",
                .where = "spec.components.mig.other_manager = " + word,
                .next = how_to_end_manager(manager) + ", or leave the GPUs to it: other_manager: yield"};
 }
@@ -51,10 +51,10 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
   if (const auto manager = running_manager(host)) {
     const Error refused = other_manager_error(*manager, {});
     if (!is_enabled_here) return findings.fail(kFinding, refused.what, refused.next);
-    return findings.fail(
-        kFinding,
-        fmt::format("{}; {} is enabled as well, and gives them its own at each boot", refused.what, kManagerUnit),
-        fmt::format("{}, and `systemctl disable {}` unless you do", refused.next, kManagerUnit));
+    return findings.fail(kFinding,
+                         fmt::format("{}; {} is enabled as well, and gives the GPUs its own layouts at each boot",
+                                     refused.what, kManagerUnit),
+                         fmt::format("{}, and `systemctl disable {}` unless you do", refused.next, kManagerUnit));
   }
   if (is_enabled_here)
     return findings.fail(kFinding,
@@ -70,7 +70,8 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
                 fmt::format("there is {}: NVIDIA's MIG manager was installed here, and gives the GPUs other layouts "
                             "when it is started",
                             kManagerFolder),
-                "remove it where it is not used; a config in that folder can be named as `file` in the spec's mig"});
+                "remove NVIDIA's MIG manager if it is not used; a config in that folder can be named as `file` in the "
+                "spec's mig"});
 }
 
 }  // namespace slipway::mig

@@ -185,7 +185,7 @@ Error does_not_fit(const Gpu& gpu, const Counts& wanted, const std::string& wher
                .what = fmt::format("{} do not fit together on {}, {}",
                                    to_text(Layout{.enabled = true, .devices = wanted}), gpu.text(), gpu.name),
                .where = where,
-               .next = "ask for fewer: with nothing else on it, it has room for " + listed(room, "or")};
+               .next = "ask for fewer: the empty GPU has room for " + listed(room, "or")};
 }
 
 bool same_place(const GpuInstance& one, const GpuInstance& other) {

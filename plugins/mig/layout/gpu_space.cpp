@@ -81,8 +81,7 @@ bool GpuSpace::has(const InstanceProfile& profile, unsigned start) const {
 unsigned GpuSpace::more_of(const InstanceProfile& profile) const {
   unsigned count = 0;
   GpuSpace room(*this);
-  for (const unsigned start : profile.starts)  // the starts are sorted, and equal profiles do not overlap in another
-                                               // order
+  for (const unsigned start : profile.starts)  // sorted: this order fits the most instances
     if (room.has(profile, start)) {
       room.take({&profile, start});
       ++count;

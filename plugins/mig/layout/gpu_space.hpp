@@ -41,7 +41,8 @@ class GpuSpace {
   std::vector<Placed> taken_;
 };
 
-// NVML reports where compute instances may be only for an existing GPU instance; the rule is the same on all products.
+// NVML reports the possible places of compute instances only for an existing GPU instance. They follow the same rule on
+// all products.
 
 /// True when a GPU instance of that many slices may have compute instances of that size.
 bool is_compute_size(unsigned gpu_slices, unsigned compute_slices);

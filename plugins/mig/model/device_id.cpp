@@ -60,8 +60,8 @@ Result<DeviceId> parse_device_id(const std::string& text, const std::string& whe
                .what = "'" + text + "' is not a device id",
                .where = where,
                .next =
-                   "write device and vendor as one number (0x233010DE), and the board's behind a colon where it "
-                   "matters; `slipway mig export` shows this machine's"};
+                   "write device and vendor as one number (0x233010DE), followed by a colon and the board's number "
+                   "if the board matters; `slipway mig export` shows the ids of this machine's GPUs"};
 }
 
 }  // namespace slipway::mig

@@ -142,7 +142,7 @@ Result<Entries> read_entries(const std::string& name, const Node& node) {
 Status check_version(const Node& file) {
   const Node* const version = member(file, "version");
   if (version == nullptr && !file.keys.empty())
-    return file.wrong("the field 'version' is missing", "write `version: v1` at its top");
+    return file.wrong("the field 'version' is missing", "write `version: v1` at the top of the file");
   const std::string text = version == nullptr ? "" : version->text;
   if (text == "v1") return {};
   return (version == nullptr ? file : *version).wrong("unknown version: '" + text + "'", "write `version: v1`");

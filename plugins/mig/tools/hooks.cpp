@@ -37,7 +37,7 @@ Status take_member(const std::string& key, const Node& node, Hook& hook) {
   }
   if (key != "command" && key != "workdir")
     return node.wrong("unexpected field '" + key + "'", suggestion(key, {"workdir", "command", "args", "envs"},
-                                                                   "it has workdir, command, args and envs"));
+                                                                   "a program has workdir, command, args and envs"));
   SLIPWAY_TRY(text, node.string());
   (key == "command" ? hook.command : hook.folder) = text;
   return {};

@@ -80,7 +80,7 @@ Error not_applied(const Intents& intents) {
 
 Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::string>& waiting, ToolIo& io) {
   for (const std::string& each : waiting)
-    if (!each.empty()) io.warn(each);  // one of them reports it for all
+    if (!each.empty()) io.warn(each);  // one text is about all GPUs, the others are empty
   if (words.flag("skip-reset") && words.flag("mode-only")) return 0;
   return Error{.code = ErrorCode::busy,
                .what = fmt::format("the MIG mode of {} GPUs waits for a reset", waiting.size()),
@@ -141,7 +141,7 @@ Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std:
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
   if (alone.kind == Outcome::Kind::waiting) {
     Error error = in_use(alone);
-    error.next = "wait until that has ended, then run the same command again";
+    error.next = "wait until that program has ended, then run the same command again";
     return error;
   }
   SLIPWAY_TRY(wanted, differing(nvml, intents, io));

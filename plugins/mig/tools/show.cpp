@@ -105,7 +105,7 @@ CommandTable show_line() {
           .options = {{.name = "output", .value = "text|svg|json", .help = "format of the picture", .letter = 'o'},
                       {.name = "gpu",
                        .value = "N",
-                       .help = "only this GPU, by its number as nvidia-smi prints it; a list with commas is as good",
+                       .help = "only this GPU, by its number as nvidia-smi prints it, or a list of numbers with commas",
                        .repeats = true},
                       kubelet_socket()},
           .examples = {"slipway mig show", "slipway mig show --gpu 0,3", "slipway mig show -o svg > gpus.svg"}};

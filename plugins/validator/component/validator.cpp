@@ -36,7 +36,7 @@ Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& to
   const auto terms = terms_after(gone);
   if (terms) return check_container(host, toolkit.specs(), *probe, *terms);
   return not_tried(kContainerCheck, "no container was started: the earlier checks took " +
-                                        std::to_string(gone.count() / 1000) + " s, so that too little time was left");
+                                        std::to_string(gone.count() / 1000) + " s, and too little time was left");
 }
 
 }  // namespace

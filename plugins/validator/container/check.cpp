@@ -67,7 +67,7 @@ Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
   if (!done)
     return fails(kContainerCheck,
                  fmt::format("{} did not start a container with {}: {}", engine.name, engine.given, done.error().what),
-                 engine.unit.empty() ? "by hand, with an image of yours: " + engine.by_hand
+                 engine.unit.empty() ? "try it by hand, with an image of yours: " + engine.by_hand
                                      : "look at the engine's log: `journalctl -u " + engine.unit + "`");
   if (ended_well(done))
     return passes(kContainerCheck,
@@ -75,7 +75,7 @@ Finding judge(const Engine& engine, const Result<ProcessOutput>& done) {
   return fails(kContainerCheck,
                fmt::format("a container that {} started with {} ended with {}: {}", engine.name, engine.given,
                            done->exit_status, last_line(*done)),
-               "run `slipway doctor cdi runtime`; the same by hand, with an image of yours: " + engine.by_hand);
+               "run `slipway doctor cdi runtime`; to try the same by hand, with an image of yours: " + engine.by_hand);
 }
 
 /// Remains that cannot be removed do not affect the result for the GPUs.

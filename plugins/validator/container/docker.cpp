@@ -123,8 +123,8 @@ Offer ask_docker(const Runner& runner, const Wanted& wanted) {
   const auto [daemon, daemon_why_not] = find_program(host, kDaemons);
   if (daemon.empty() && daemon_why_not.empty() && host.exists(kUnitOfSnap))
     return {{},
-            "Docker is a snap here, which reads no files outside of home folders and so cannot import the check's; "
-            "`docker run --rm --runtime nvidia --gpus all IMAGE nvidia-smi` tries it"};
+            "Docker is a snap here: it cannot read files outside of home folders, so it cannot import the check's "
+            "container; try `docker run --rm --runtime nvidia --gpus all IMAGE nvidia-smi` by hand"};
   if (daemon.empty()) return {{}, daemon_why_not};
   if (!docker_runs(host)) return {{}, std::string("Docker does not run: ") + kPidFile + " names no dockerd"};
   const auto [docker, why_not] = find_program(host, kDockerClients);

@@ -65,7 +65,7 @@ std::string why_no_variable(const Host& host) {
   const toml::parse_result config = toml::parse(text);
   // If the file is not TOML, the runtime itself reports that when it starts a container.
   if (!config || config.table()[kAcceptVariable].value_or(true)) return {};
-  return std::string(kRuntimeConfig) + " lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
+  return std::string(kRuntimeConfig) + " does not let unprivileged containers ask for GPUs by NVIDIA_VISIBLE_DEVICES";
 }
 
 EngineVersion parse_engine_version(std::string_view text) {

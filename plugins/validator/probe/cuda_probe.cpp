@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/probe/cuda_probe.cpp - validator-cuda-probe LIBCUDA: tries CUDA out, and prints what came of it.
+// plugins/validator/probe/cuda_probe.cpp - validator-cuda-probe LIBCUDA: tries CUDA, and prints the result.
 //
 // A program of its own, because CUDA may crash or hang, keeps its memory until its process ends, and reads the folder
 // of its helper libraries from the environment at the start. It prints one JSON object and exits with 0:

@@ -40,7 +40,7 @@ Events::Events(const RootDir& root, bool has_kernel_log) : log_(root, has_kernel
     files_ = std::move(*opened);
   else
     watch_problem_ = opened.error().what;
-  (void)log_.read();  // from here on
+  (void)log_.read();  // skips the lines that are there already
 }
 
 bool Events::watch(std::vector<std::string> paths) {
@@ -75,7 +75,7 @@ std::vector<int> Events::descriptors() const {
 std::vector<std::string> Events::problems() const {
   std::vector<std::string> all;
   if (!watch_problem_.empty()) all.push_back("changed files are noticed late: " + watch_problem_);
-  if (!log_.problem().empty()) all.push_back("a lost GPU is noticed within a minute: " + log_.problem());
+  if (!log_.problem().empty()) all.push_back("a lost GPU is noticed late, after up to a minute: " + log_.problem());
   return all;
 }
 

@@ -134,7 +134,7 @@ class ValidatorService final : public Service {
     return paths;
   }
 
-  /// That changes are noticed late is not a failure, and is logged once.
+  /// Late notice of changes is not a failure; it is logged once.
   void log_problems(const Events& events, ServiceIo& io) {
     const std::string all = joined(events.problems());
     if (std::exchange(logged_problems_, all) != all && !all.empty()) io.log("info", all);

@@ -7,30 +7,30 @@
 
 namespace slipway::action {
 
-/// Makes the cache of the dynamic linker again. Since: SDK 1.0
+/// Rebuilds the cache of the dynamic linker. Since: SDK 1.0
 inline std::string ldconfig() { return "ldconfig"; }
 
-/// Makes the list of a kernel's modules again.
+/// Rebuilds the list of a kernel's modules.
 /// @param kernel_release  "6.1.0-50-amd64". Since: SDK 1.0
 inline std::string depmod(const std::string& kernel_release) { return "depmod:" + kernel_release; }
 
-/// Makes the initramfs of a kernel again. Since: SDK 1.0
+/// Rebuilds the initramfs of a kernel. Since: SDK 1.0
 inline std::string initramfs(const std::string& kernel_release) { return "initramfs:" + kernel_release; }
 
-/// systemd reads its units again. Since: SDK 1.0
+/// systemd reloads its unit files. Since: SDK 1.0
 inline std::string daemon_reload() { return "daemon-reload"; }
 
-/// Restarts a unit of systemd that runs.
+/// Restarts a running systemd unit.
 /// @param unit  "containerd.service". Since: SDK 1.0
 inline std::string restart(const std::string& unit) { return "restart:" + unit; }
 
-/// A unit of systemd that runs reads its settings again. Since: SDK 1.0
+/// A running systemd unit reloads its settings. Since: SDK 1.0
 inline std::string reload(const std::string& unit) { return "reload:" + unit; }
 
-/// systemd-sysusers makes the users that its files name. Since: SDK 1.0
+/// systemd-sysusers creates the users that its files name. Since: SDK 1.0
 inline std::string sysusers() { return "sysusers"; }
 
-/// udev applies its rules to the devices of a subsystem again. Since: SDK 1.0
+/// udev reapplies its rules to the devices of a subsystem. Since: SDK 1.0
 inline std::string udev(const std::string& subsystem) { return "udev:" + subsystem; }
 
 }  // namespace slipway::action

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/service/unit_state.hpp - how a unit of the live machine's systemd is, asked through its own systemctl.
+// sdk/slipway/service/unit_state.hpp - the state of a unit of the live machine's systemd, from that machine's
+// systemctl.
 #pragma once
 
 #include <chrono>
@@ -21,8 +22,8 @@ struct UnitState {
   bool can_reload = false;
   bool needs_daemon_reload = false;
   bool has_run = false;  ///< a oneshot that ran through and does not remain active
-  bool skipped = false;  ///< one of its conditions passed it over: it is not for this machine as it is
-  bool queued = false;   ///< systemd is about to start it: at a boot, behind what it comes after
+  bool skipped = false;  ///< systemd skipped it: one of its conditions is not met on the machine now
+  bool queued = false;   ///< systemd is about to start it: at a boot, after the units that come before it
 
   bool running() const { return active == "active" || active == "reloading"; }
 };
@@ -31,8 +32,8 @@ struct UnitState {
 /// FakeHost::answers().
 std::vector<std::string> unit_state_command(const std::string& unit);
 
-/// A unit that there is not is `not-found` and `inactive`. Errors: those of Host::run(); `io` with the status and
-/// output of systemctl.
+/// A missing unit is `not-found` and `inactive`. Errors: those of Host::run(); `io` with the status and output of
+/// systemctl.
 Result<UnitState> unit_state(const Host& host, const std::string& unit,
                              std::chrono::milliseconds limit = std::chrono::seconds(30));
 

@@ -37,7 +37,7 @@ Status expect_regular(const Fd& file, std::string_view path) {
   return Error{.code = ErrorCode::invalid,
                .what = std::string(path) + " is not a regular file but " + kind_of(info.st_mode),
                .where = std::string(path),
-               .next = "find out who made it; remove it, or put the file back that belongs there"};
+               .next = "find out who made this file; remove it, or restore the file that belongs there"};
 }
 
 /// @param open  open(2) of `path` with these flags
@@ -59,7 +59,7 @@ Error too_long(std::string_view name, std::size_t limit_bytes) {
       .code = ErrorCode::invalid,
       .what = std::string(name) + " is longer than the " + std::to_string(limit_bytes) + " bytes that are read of it",
       .where = std::string(name),
-      .next = "find out who wrote it; remove it, or put the file back that belongs there"};
+      .next = "find out who wrote this file; remove it, or restore the file that belongs there"};
 }
 
 }  // namespace

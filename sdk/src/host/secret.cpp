@@ -28,8 +28,9 @@ Result<std::string> from_file(const RootDir& files, const std::string& path, std
 Result<std::string> from_variable(const char* value, const std::string& name, std::size_t limit_bytes) {
   const std::string where = "environment variable " + name;
   if (value == nullptr)
-    return refused(ErrorCode::not_found, "the secret should be in " + name + ", and that variable is not set", where,
-                   "set it for slipway; a service and a boot do not have your variables: use {file: PATH} there");
+    return refused(
+        ErrorCode::not_found, "the secret should be in " + name + ", but that variable is not set", where,
+        "set the variable for slipway; services and boots do not have your variables: use {file: PATH} for them");
   std::string text = value;
   if (text.size() <= limit_bytes) return text;
   return refused(ErrorCode::invalid,

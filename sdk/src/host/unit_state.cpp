@@ -43,7 +43,7 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit, std::chr
   state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
   const std::string job = values["Job"];  // its number
   state.queued = state.active == "inactive" && !job.empty() && job != "0";
-  // Also before it was ever looked at, the result of its conditions is "no".
+  // Before systemd has checked a unit's conditions for the first time, their result is "no" as well.
   const std::string looked = values["ConditionTimestampMonotonic"];
   const bool has_condition_unmet = values["ConditionResult"] == "no" && !looked.empty() && looked != "0";
   state.skipped = state.active == "inactive" && (state.result == "exec-condition" || has_condition_unmet);

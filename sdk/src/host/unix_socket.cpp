@@ -13,7 +13,7 @@ namespace slipway {
 Result<Fd> connect_to(const Host& host, const std::string& socket) {
   if (host.borrows_root())
     return Error{ErrorCode::not_found,
-                 "the process that listens there runs on this machine, but this host is a different one",
+                 "the process that listens at this socket runs on this machine, which is not the requested host",
                  socket,
                  "with --sim, name a root of the simulated machine's own (--root DIR)",
                  {}};

@@ -41,7 +41,7 @@ Result<std::string> normal_path(std::string_view path) {
     if (!part.empty() && part != ".") (normal += '/') += part;
     at = end;
   }
-  if (normal.empty()) return refused("is the root itself", "name something in it");
+  if (normal.empty()) return refused("is the root itself", "name a path below the root");
   return normal;
 }
 

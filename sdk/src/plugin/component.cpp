@@ -45,7 +45,7 @@ const Json* Spec::find_as(std::string_view key, bool (*fits)(const Json&), std::
   const Json* const value = find(key);
   if (!knows_keys_ || value == nullptr || value->is_null() || value->is_structured() || fits(*value)) return value;
   throw std::logic_error("the spec's key '" + std::string(key) + "' is read as " + std::string(type) +
-                         ", and the spec has " + std::string(detail::type_in_words(*value)) + " there");
+                         ", but the spec has " + std::string(detail::type_in_words(*value)) + " there");
 }
 
 std::string Spec::text(std::string_view key) const {

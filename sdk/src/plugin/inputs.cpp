@@ -43,7 +43,7 @@ Json CatalogueEntry::layer(std::string_view role) const {
 
 Error needs_tags(const Catalogue& catalogue, const std::vector<std::string>& prefixes) {
   Error error{.code = ErrorCode::needs_catalogue,
-              .what = "the lock does not decide what is taken from " + catalogue.source,
+              .what = "the lock does not say which artifacts to use from " + catalogue.source,
               .where = catalogue.source,
               .next = "let this host reach the source once, so that the lock can be written"};
   for (const std::string& prefix : prefixes) error.details.emplace_back("tag_prefix", prefix);

@@ -90,7 +90,8 @@ ServiceLoop::Next ServiceLoop::wait(std::unique_lock<std::mutex>& lock, const st
   while (readable && !stop.stop_requested() && !woken_ && !quiesce_wanted_ && Clock::now() < soonest)
     sleep(lock, io, soonest, {});
   if (readable) last_event_ = Clock::now();
-  // Something has changed, perhaps also what the service's unit grants, which is checked when the service is alive.
+  // A change may also concern the permissions of the service's unit, which are checked when the service reports that it
+  // is alive.
   if (woken_ || readable) report_alive(io);
   return stop.stop_requested() ? Next::end : Next::pass;
 }

@@ -5,7 +5,7 @@
 namespace slipway {
 
 Error CommandTable::wrong(std::string what) const {
-  return {ErrorCode::usage, std::move(what), "command line", "`" + call + " --help` lists what it takes", {}};
+  return {ErrorCode::usage, std::move(what), "command line", "`" + call + " --help` lists its options", {}};
 }
 
 std::string CommandWords::text(std::string_view name, std::string_view otherwise) const {

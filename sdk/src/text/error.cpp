@@ -130,7 +130,7 @@ Error system_error(std::string_view doing, std::string_view thing, int number) {
 void throw_unhandled_error(const Error& error) {
   std::string message = to_text(error);
   while (message.ends_with('\n')) message.pop_back();
-  throw std::logic_error("the value of a call that failed was read; the call said: " + message);
+  throw std::logic_error("the value of a failed call was read; the call failed with: " + message);
 }
 
 }  // namespace slipway

@@ -58,7 +58,7 @@ TEST(Root, ThatIsFullIsRestored) {
   ::umount2(folder.c_str(), MNT_DETACH);
 }
 
-// Earlier status said that there was nothing to do, and the next apply failed.
+// Before the fix, status said that there was nothing to do, and the next apply failed.
 TEST(Root, WhoseStateHasNoRoomLeftIsReportedByStatus) {
   if (!own_mounts()) GTEST_SKIP() << "needs to mount";
   const DriverRoot root;
@@ -124,8 +124,8 @@ TEST(Root, IsLockedForProcessesWithAnotherRunFolder) {
   EXPECT_EQ(root.run({"apply"}).code, 0);
 }
 
-// flock(2) needs no write permission: earlier any user who could open the root folder could block each apply, including
-// the boot's.
+// flock(2) needs no write permission: before the fix, any user who could open the root folder could block each apply,
+// including the boot's.
 TEST(Root, CannotBeLockedByAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const DriverRoot root;

@@ -15,7 +15,7 @@ using ::testing::Not;
 
 constexpr const char* kMachine = "h100x8,driver=535.261.03";
 
-// Earlier the spec was printed without a warning.
+// Before the fix, the spec was printed without a warning.
 TEST(CdiGenerate, WarnsOfAHookProgramThatIsMissing) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -52,7 +52,7 @@ TEST(CdiPlan, NotesAHookProgramThatIsMissing) {
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
 }
 
-// NVML's answers are not files: earlier a remembered answer said forever that the GPU was lost.
+// NVML's answers are not files: before the fix, a remembered answer said forever that the GPU was lost.
 TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -103,7 +103,7 @@ class LostGpus : public ::testing::Test {
   DriverRoot root_;
 };
 
-// Earlier one lost GPU prevented the whole spec, even a spec for another GPU.
+// Before the fix, one lost GPU prevented the whole spec, even a spec for another GPU.
 TEST_F(LostGpus, AreLeftOutOfTheSpecAndNamed) {
   ASSERT_EQ(generate().code, 0);
   sim("gpu 3 lost");
@@ -177,7 +177,7 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out, Not(HasSubstr("cdi.lost")));
 }
 
-// Earlier the pods failed without an explanation.
+// Before the fix, the pods failed without an explanation.
 TEST_F(LostGpus, ThatTheDevicePluginNeedsAreAnErrorOfThePlan) {
   const auto spec = [&](const std::string& cdi, const std::string& flags) {
     root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -204,10 +204,11 @@ TEST_F(LostGpus, ThatTheDevicePluginNeedsAreAnErrorOfThePlan) {
   spec("{modes: [nvml, gds]}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
   const Ran absent = root_.run({"plan"}, kMachine);
   EXPECT_EQ(absent.code, 1);
-  EXPECT_THAT(absent.err + absent.out, AllOf(HasSubstr("and this machine has none"), HasSubstr("component gds")));
+  EXPECT_THAT(absent.err + absent.out,
+              AllOf(HasSubstr("but this machine has no such device"), HasSubstr("component gds")));
 }
 
-// Earlier the setting was ignored without an error.
+// Before the fix, the setting was ignored without an error.
 TEST(SimulatedMachine, WithAnInvalidSettingIsAnError) {
   const DriverRoot root;
   const Ran plan = root.run({"plan"}, "h100x8,drvier=1");

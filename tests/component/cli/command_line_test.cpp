@@ -18,7 +18,7 @@ TEST(CommandLine, MistakesExitWith64AndSuggestACorrection) {
   expect_refused(root, root.slipway({"pkg", "bild"}), 64, {"pkg"}, before);
 }
 
-// Earlier `verify bogus nonsense` printed "Verified.".
+// Before the fix, `verify bogus nonsense` printed "Verified.".
 TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -41,7 +41,7 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   expect_refused(root, root.run({"detect", "--only", "bogus", "-f", file}), 64, {"bogus"}, before);
 }
 
-// Earlier everything was installed before the lock failed to be written.
+// Before the fix, everything was installed before the lock failed to be written.
 TEST(Lock, ThatCannotBeWrittenIsReportedBeforeAnythingIsChanged) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -128,8 +128,8 @@ TEST(CommandLine, HelpOfACommandListsItsOptionsOnly) {
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--tag")));
 }
 
-// Earlier `plugin list --to x` and `pkg inspect --trust unsigned` were accepted: all verbs of a command shared its
-// options.
+// Before the fix, `plugin list --to x` and `pkg inspect --trust unsigned` were accepted: all verbs of a command shared
+// its options.
 TEST(CommandLine, OfAVerbHasTheOptionsOfTheVerb) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -208,7 +208,7 @@ TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
   expect_refused(root, root.bare({"runtime", "configure", "-v"}), 64, {"-v"}, before);
 }
 
-// Earlier "--help=true" was accepted, and the plan was made.
+// Before the fix, "--help=true" was accepted, and the plan was made.
 TEST(CommandLine, HelpMayBeAFlagWithAValue) {
   const testing::ScratchHost host;
   const Ran help = host.slipway({"plan", "--help=true"});
@@ -216,7 +216,7 @@ TEST(CommandLine, HelpMayBeAFlagWithAValue) {
   EXPECT_EQ(help.out, host.slipway({"plan", "--help"}).out);
 }
 
-// Earlier errors about a plugin were on standard output, among the plugins.
+// Before the fix, errors about a plugin were on standard output, among the plugins.
 TEST(CommandLine, UnusablePluginsAreErrorsAndNotListed) {
   DriverRoot root;
   const std::string folder = root.folder().at("plugins").string();
@@ -238,7 +238,7 @@ TEST(Verify, ChecksTheComponentsThatItNames) {
   EXPECT_EQ(root.run({"verify", "driver", "gfd"}).code, 64);
 }
 
-// Earlier a plan for one root was applied to it although the command line named another.
+// Before the fix, a plan for one root was applied to it although the command line named another.
 TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
   const DriverRoot root;
   const std::string plan = root.folder().at("plan.json").string();
@@ -255,7 +255,7 @@ TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
   EXPECT_EQ(root.run({"apply", plan}).code, 0) << root.error_text();
 }
 
-// Earlier `slipway driver --help` said that there is no tool '--help'.
+// Before the fix, `slipway driver --help` said that there is no tool '--help'.
 TEST(CommandLine, HelpOfAComponentListsItsTools) {
   const DriverRoot root;
   for (const auto& [component, tool] : {std::pair("driver", "build"), std::pair("gfd", "labels")}) {
@@ -272,7 +272,7 @@ TEST(CommandLine, HelpOfAComponentListsItsTools) {
   }
 }
 
-// Earlier `slipway validator --help` printed nothing.
+// Before the fix, `slipway validator --help` printed nothing.
 TEST(CommandLine, HelpOfAComponentWithoutToolsNamesTheCommandsAboutIt) {
   const DriverRoot root;
   const Ran help = root.bare({"validator", "--help"});
@@ -341,7 +341,7 @@ TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
   expect_refused(root, root.run({"plan"}, "h1000x8"), 1, {"h1000x8", "h100x8", "gb200x4"}, before);
 }
 
-// Earlier the last one counted for tools that take their own options several times.
+// Before the fix, the last one counted for tools that take their own options several times.
 TEST(CommandLine, OfAToolNamesOneSimulatedMachine) {
   const DriverRoot root;
   for (const std::vector<std::string>& words :
@@ -352,11 +352,11 @@ TEST(CommandLine, OfAToolNamesOneSimulatedMachine) {
     const Ran ran = root.bare(words);
     EXPECT_EQ(ran.code, 64) << words[0] << ran.out;
     EXPECT_THAT(ran.err, HasSubstr("is given more than once"));
-    EXPECT_THAT(ran.err, HasSubstr("--help` lists what it takes"));
+    EXPECT_THAT(ran.err, HasSubstr("--help` lists its options"));
   }
 }
 
-// Earlier slipway-top, slipway-runtime-configure and others printed them raw.
+// Before the fix, slipway-top, slipway-runtime-configure and others printed them raw.
 TEST(CommandLine, WithControlCharactersMovesNoCursor) {
   const DriverRoot root;
   const std::filesystem::path programs = std::filesystem::path(SLIPWAY_PROGRAM).parent_path();

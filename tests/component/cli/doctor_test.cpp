@@ -24,7 +24,7 @@ TEST(Doctor, FindsNothingInARootThatMatchesTheSpec) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// Earlier it was a failure in doctor and a warning in verify.
+// Before the fix, a missing fabric manager was a failure in doctor and a warning in verify.
 TEST(Doctor, VerifyAndPlanFindAMissingFabricManager) {
   const DriverRoot root;
   const std::string need =
@@ -63,8 +63,8 @@ TEST(Doctor, NamesAKernelWithoutAPackageAndTheExistingPackages) {
   EXPECT_THAT(plan, HasSubstr("6.1.0-999-amd64"));
 }
 
-// Earlier driver.apply, driver.installed and driver.owned advised an apply, which cannot help, and the cause was in the
-// eighth line.
+// Before the fix, driver.apply, driver.installed and driver.owned advised an apply, which cannot help, and the cause
+// was in the eighth line.
 TEST(Doctor, BeginsWithTheMissingPackageAndAdvisesNoApplyThatCannotHelp) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -90,7 +90,7 @@ TEST(Doctor, RefusesAComponentThatIsMissing) {
   EXPECT_THAT(doctor.err, HasSubstr("drver"));
 }
 
-// Earlier all of its checks were skipped, and verify printed "Verified.".
+// Before the fix, all checks of such a component were skipped, and verify printed "Verified.".
 TEST(Doctor, AndVerifyFailForAComponentThatWasNeverApplied) {
   const DriverRoot root;
   root.spec("    gfd: {}\n    dcgm: {}\n");
@@ -122,7 +122,7 @@ TEST(Verify, ThatSkipsEveryCheckHasVerifiedNothing) {
   EXPECT_THAT(verify.out, Not(HasSubstr("Verified.")));
 }
 
-// Earlier there were two entries: one for the file, and one for the apply that it made fail.
+// Before the fix, doctor had two entries: one for the file, and one for the failed apply.
 TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
   const DriverRoot root;
   root.put("usr/bin/containerd", "x");
@@ -137,7 +137,7 @@ TEST(Doctor, HasOneEntryForAFileThatMadeTheLastApplyFail) {
   EXPECT_THAT(doctor.out, HasSubstr("\n1 thing is wrong ("));
 }
 
-// Earlier the advice was `nvidia-smi -r` and `slipway apply`, which act on this machine.
+// Before the fix, the advice was `nvidia-smi -r` and `slipway apply`, which act on this machine.
 TEST(Doctor, NamesTheSimulatedMachineWhoseGpuItSpeaksOf) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -154,7 +154,7 @@ TEST(Doctor, NamesTheSimulatedMachineWhoseGpuItSpeaksOf) {
   EXPECT_THAT(generate.err, HasSubstr("`slipway apply --root DIR --sim " + std::string(kBootedMachine) + "`"));
 }
 
-// Earlier status told of no GPU where no service runs.
+// Before the fix, status told of no GPU where no service runs.
 TEST(Status, BeginsWithALostGpuWhereNoServiceRuns) {
   const DriverRoot root;
   root.folder().file("host.yaml",

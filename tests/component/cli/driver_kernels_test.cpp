@@ -70,7 +70,7 @@ TEST_F(DriverKernels, WithoutTheKeyMustBeChosen) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("write kernels: all"));
 }
 
-// Earlier `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
+// Before the fix, `--kernel 6.1.0-99-amd64` was advised, for which the source has no package.
 TEST_F(DriverKernels, InTheAdviceHaveAPackage) {
   want("");
   add_kernel("6.1.0-99-amd64");
@@ -139,8 +139,8 @@ TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
   EXPECT_EQ(root.run({"plan", "--kernel", kOlder, "--kernel", kOlder}).code, 64);
 }
 
-// Earlier the error was "There are several kernels in the root", although the active generation was made for one of
-// them.
+// Before the fix, the error was "There are several kernels in the root", although the active generation was made for
+// one of them.
 TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
   want("");
   expect_done(root.run({"apply", "--kernel", kOlder}));
@@ -149,8 +149,8 @@ TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
   EXPECT_THAT(plan.out, HasSubstr(kOlder));
 }
 
-// A kernel was added to the image after its apply: earlier every command but doctor reported success, and the machine
-// booted without a driver.
+// A kernel was added to the image after its apply: before the fix, every command but doctor reported success, and the
+// machine booted without a driver.
 TEST_F(DriverKernels, OfTheNextBootWithoutModulesFailsVerifyAndIsReportedByStatus) {
   std::filesystem::remove_all(root.path("lib/modules/" + kNewer));
   want("");
@@ -191,7 +191,7 @@ TEST_F(DriverKernels, OfTheNextBootWithoutModulesIsAWarningOfAnApply) {
   EXPECT_TRUE(has_modules(kOlder));
 }
 
-// Earlier --kernel loaded modules for that kernel into the running one, and left no unit for the reboot.
+// Before the fix, --kernel loaded modules for that kernel into the running one, and left no unit for the reboot.
 TEST_F(DriverKernels, ThatDoNotRunWaitForAReboot) {
   root.live = true;
   root.put("usr/sbin/depmod", "");
@@ -212,7 +212,7 @@ TEST_F(DriverKernels, ThatDoNotRunWaitForAReboot) {
   EXPECT_EQ(plan("", {"plan", "--kernel", kOlder}), plan("kernels: [" + kOlder + "], ", {"plan"}));
 }
 
-// Earlier the action was kept as recorded if no GPU was seen, but still carried out: exit code 1 each time.
+// Before the fix, the action was kept as recorded if no GPU was seen, but still carried out: exit code 1 each time.
 TEST_F(DriverKernels, ThatAreNoLongerWantedWaitForNoReboot) {
   root.live = true;
   root.put("usr/sbin/depmod", "#!/bin/sh\n");

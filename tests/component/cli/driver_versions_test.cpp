@@ -60,7 +60,7 @@ class DriverVersions : public ::testing::Test {
   std::unique_ptr<LayoutRegistry> served;
 };
 
-// Earlier the error for a folder full of packages was "holds no driver package".
+// Before the fix, the error for a folder full of packages was "holds no driver package".
 TEST_F(DriverVersions, MissingFromAFolderAreAnErrorThatListsTheExistingOnes) { expect_told(kVersions); }
 
 TEST_F(DriverVersions, MissingFromABundleAreAnErrorThatListsTheExistingOnes) { expect_told(bundle()); }

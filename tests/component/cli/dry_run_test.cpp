@@ -9,7 +9,7 @@ using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
 
-// Earlier `apply --dry-run` installed, and `remove --all --dry-run` removed.
+// Before the fix, `apply --dry-run` installed, and `remove --all --dry-run` removed.
 TEST(DryRun, OfAnApplyEqualsThePlan) {
   const DriverRoot root;
   const auto before = root.tree();
@@ -77,7 +77,7 @@ Ran on_a_terminal(const DriverRoot& root, const std::string& command, const std:
   return shell.bare({"-c", "echo " + answer + " | script -qec '" + words + "' /dev/null"});
 }
 
-// Earlier --yes was accepted, but there was no question without it.
+// Before the fix, --yes was accepted, but there was no question without it.
 TEST(Question, BeforeARemovalOrARollbackIsAskedOnATerminal) {
   const DriverRoot root;
   const std::string source = ", source: {repository: " + testing::kPackage + ", trust: unsigned}";

@@ -12,8 +12,8 @@ using slipway::testing::Ran;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Earlier the files that slipway left in a root depended on an existing lock, the spec's folder, and the user's umask:
-// only root could read modules.dep.
+// Before the fix, the files that slipway left in a root depended on an existing lock, the spec's folder, and the user's
+// umask: only root could read modules.dep.
 TEST(TwoRoots, AreEqualForEveryUserAndWithOrWithoutALock) {
   ::setenv("SOURCE_DATE_EPOCH", "1767225600", 1);
   const DriverRoot first;

@@ -50,7 +50,7 @@ TEST_F(Expect, OfAWholeMachineIsMet) {
   EXPECT_EQ(Json::parse(status.out)["expect"]["status"], "pass");
 }
 
-// Earlier 7 of 8 GPUs passed everything, because the spec could not require eight.
+// Before the fix, 7 of 8 GPUs passed everything, because the spec could not require eight.
 TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   ASSERT_EQ(root.run({"apply"}).code, 0);
   const std::string text = "7 GPUs are on the PCI bus, and the spec expects 8; 0000:3a:00.0 is missing";
@@ -68,7 +68,7 @@ TEST_F(Expect, FailsVerifyAndDoctorAndBeginsStatusWhereAGpuIsMissing) {
   EXPECT_EQ(json["next"][0]["problem"], text);
 }
 
-// 8 GPUs are on the bus, and the driver shows 7: earlier verify passed, and doctor failed for the same finding.
+// 8 GPUs are on the bus, and the driver shows 7: before the fix, verify passed, and doctor failed for the same finding.
 TEST_F(Expect, IsComparedWithTheGpusThatAnswer) {
   const std::string machine = "h100x8,driver=535.261.03";
   root.put("usr/bin/slipway-cdi-hook", "");
@@ -90,7 +90,7 @@ TEST_F(Expect, IsComparedWithTheGpusThatAnswer) {
   }
 }
 
-// Earlier a GPU host without GPUs passed.
+// Before the fix, a GPU host without GPUs passed.
 TEST_F(Expect, FailsWithoutAnyGpu) {
   for (const char* hardware : {"detect", "assume"}) {
     spec("{gpus: 8}", hardware);
@@ -110,7 +110,7 @@ TEST_F(Expect, OfTheRootsOwnSpecIsReportedByStatus) {
   EXPECT_THAT(status.out, StartsWith("GPUs are not as expected: no GPU is on the PCI bus"));
 }
 
-// Earlier seven GPUs, or other models, were accepted without a warning: exit code 0.
+// Before the fix, seven GPUs, or other models, were accepted without a warning: exit code 0.
 TEST_F(Expect, IsAWarningOfPlanAndApply) {
   const std::string missing = "7 GPUs are on the PCI bus, and the spec expects 8; 0000:3a:00.0 is missing";
   const auto warned = [&](const std::string& machine, const std::string& text) {

@@ -44,9 +44,9 @@ class HangingGpu : public ::testing::Test {
   DriverRoot root_;
 };
 
-// Earlier each component waited ten seconds for it, several times: doctor took 166 s, verify 116 s. Now components
-// share the result of the first wait. The limit here is far above the seven seconds that it takes now, and far below
-// the former time.
+// Before the fix, each component waited ten seconds for it, several times: doctor took 166 s, verify 116 s. Now
+// components share the result of the first wait. The limit here is far above the seven seconds that it takes now, and
+// far below the former time.
 TEST_F(HangingGpu, DelaysDoctorAndVerifyOnlyOnce) {
   ASSERT_EQ(run({"apply", "--yes"}).code, 0);
   ASSERT_EQ(sim("gpu 4 hang"), 0);

@@ -40,7 +40,7 @@ void edit_record(const DriverRoot& root, const std::function<void(Json&)>& edit)
   root.put(kRecord, record.dump());
 }
 
-// Earlier a link at CACHE/blobs/sha256 was followed, and root removed any old file behind it.
+// Before the fix, a link at CACHE/blobs/sha256 was followed, and root removed any old file behind it.
 TEST(Gc, RemovesNothingBehindALinkInTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -109,7 +109,7 @@ TEST(Gc, LeavesADownloadOfAnotherUserAlone) {
   EXPECT_FALSE(fs::exists(ours));
 }
 
-// Earlier the link's target on the machine itself was measured, and its target in the root was removed.
+// Before the fix, the link's target on the machine itself was measured, and its target in the root was removed.
 TEST(Gc, DoesNotFollowLinks) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -127,7 +127,8 @@ TEST(Gc, DoesNotFollowLinks) {
   EXPECT_TRUE(fs::exists(root.path(outside.substr(1) + "/" + name)));
 }
 
-// A store without `current` is removed completely; earlier `..` in its name made any folder of the root such a store.
+// A store without `current` is removed completely; before the fix, `..` in its name made any folder of the root such a
+// store.
 TEST(Gc, RefusesAPathAsTheNameOfAStore) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -145,7 +146,7 @@ TEST(Gc, RefusesAPathAsTheNameOfAStore) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// Earlier the missing time of a begin event was looked up in a constant object: the program crashed.
+// Before the fix, the missing time of a begin event was looked up in a constant object: the program crashed.
 TEST(Log, AcceptsAStartEventWithoutATime) {
   const DriverRoot root;
   root.put(kLog, "{\"event\":\"begin\",\"id\":\"x\",\"command\":\"apply\"}\n{\"event\":\"end\",\"id\":\"x\"}\n");
@@ -155,7 +156,7 @@ TEST(Log, AcceptsAStartEventWithoutATime) {
   EXPECT_EQ(log_of(root, "text").code, 0);
 }
 
-// Earlier all events of one id became one entry, which was copied for each of them: 20,000 took 40 s.
+// Before the fix, all events of one id became one entry, which was copied for each of them: 20,000 took 40 s.
 TEST(Log, JoinsAStartEventWithItsEndEvent) {
   const DriverRoot root;
   root.put(kLog,
@@ -192,8 +193,8 @@ TEST(Log, ReadsTheNewestEventsOfARootThatHasTooMany) {
   EXPECT_THAT(ran.err, HasSubstr("/var/log/slipway"));
 }
 
-// Earlier the oldest lines were removed one by one, each time with a copy of all others: with four million empty lines
-// an apply never ended, and the root stayed locked.
+// Before the fix, the oldest lines were removed one by one, each time with a copy of all others: with four million
+// empty lines an apply never ended, and the root stayed locked.
 TEST(Log, OfAnImageIsShortenedQuickly) {
   const DriverRoot root;
   root.put(kLog, std::string((4U << 20U) - 10, '\n'));
@@ -205,7 +206,7 @@ TEST(Log, OfAnImageIsShortenedQuickly) {
   EXPECT_THAT(log, EndsWith("}\n"));
 }
 
-// Earlier its digest was computed first, over a terabyte of zeros.
+// Before the fix, the digest of the original was computed first, over a terabyte of zeros.
 TEST(Repair, ReadsNoOversizedOriginal) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -236,7 +237,7 @@ TEST(Repair, ReadsNoOversizedOriginal) {
   EXPECT_EQ(root.run({"remove", "driver"}).code, 0);
 }
 
-// Earlier "components-", the name and ".1" exceeded the limit for a file name, so that every repair failed.
+// Before the fix, "components-", the name and ".1" exceeded the limit for a file name, so that every repair failed.
 TEST(Repair, SetsAsideARecordWithTheLongestName) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -44,7 +44,7 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
   EXPECT_EQ(root.run({"rollback", "5"}).code, 0);
 }
 
-// Earlier downloads of former drivers stayed in the cache forever.
+// Before the fix, downloads of former drivers stayed in the cache forever.
 TEST(Gc, RemovesUnusedFilesOfTheCache) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -70,8 +70,8 @@ TEST(Gc, RemovesUnusedFilesOfTheCache) {
   EXPECT_FALSE(exists(old) || exists(begun));
 }
 
-// Earlier the boot of an image from a spec with a relative source looked for /package, and failed each time; so did a
-// rollback from another folder.
+// Before the fix, the boot of an image from a spec with a relative source looked for /package, and failed each time; so
+// did a rollback from another folder.
 TEST(Generations, AreIndependentOfTheWorkingFolder) {
   const DriverRoot root;
   std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
@@ -96,7 +96,7 @@ TEST(Generations, AreIndependentOfTheWorkingFolder) {
   EXPECT_EQ(back.code, 0) << back.out << back.err;
 }
 
-// Earlier gc removed files that the journal of an interrupted apply may need to undo it.
+// Before the fix, gc removed files that the journal of an interrupted apply may need to undo it.
 TEST(Gc, TouchesNothingAfterAnInterruptedApply) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -152,7 +152,7 @@ TEST(BugReport, HasTheNeededFilesAndNoSecrets) {
   EXPECT_EQ(std::filesystem::status(tar).permissions(), std::filesystem::perms(0600));
 }
 
-// Earlier half of the report for a machine without systemd and modules was the question whether it is an image.
+// Before the fix, half of the report for a machine without systemd and modules was the question whether it is an image.
 TEST(BugReport, DoesNotAskWhetherThisIsARunningMachine) {
   const DriverRoot root;
   const std::string tar = root.folder().at("report.tar").string();
@@ -166,7 +166,7 @@ TEST(BugReport, DoesNotAskWhetherThisIsARunningMachine) {
   EXPECT_EQ(ran.err.find(note) != std::string::npos, doubtful);
 }
 
-// Earlier 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
+// Before the fix, 200 sparse files of an image, 52 KB of it, took 1.65 GB of memory and more than two minutes.
 TEST(BugReport, IsLimitedForAnyImage) {
   const DriverRoot root;
   for (int i = 0; i < 40; ++i) {

@@ -47,7 +47,7 @@ TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
   EXPECT_THAT(root.text(unit), Not(HasSubstr("containerd")));
 }
 
-// Earlier no command told whether a boot had reached the requested state.
+// Before the fix, no command told whether a boot had reached the requested state.
 TEST(BootVerify, UsesTheActiveGenerationAndFailsWithoutOneOrWithSomethingMissing) {
   const DriverRoot root;
   EXPECT_EQ(root.run({"verify", "--boot"}).code, 1) << "nothing is provisioned";
@@ -115,7 +115,8 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), after);
 }
 
-// Earlier its GPUs were "without a driver" in the line above the driver's version, although detect was right.
+// Before the fix, the machine's GPUs were "without a driver" in the line above the driver's version, although detect
+// was right.
 TEST(DriverOnASimulatedH100, RunsForStatusAndForDetect) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
@@ -133,7 +134,7 @@ TEST(DriverOnASimulatedH100, RunsForStatusAndForDetect) {
   EXPECT_THAT(root.run({"status"}, profile).out, HasSubstr(", driver nvidia\n"));
 }
 
-// Earlier each finding advised `slipway plan`, which printed "Nothing to do".
+// Before the fix, each finding advised `slipway plan`, which printed "Nothing to do".
 TEST(VerifyDeep, AdvisesAWorkingRemedyForAChangedFile) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -166,7 +167,7 @@ TEST(DriverOnASimulatedH100, IsRemovedWithoutATrace) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// Earlier the driver's ld.so.cache kept /etc, which an earlier apply of cdi had made.
+// Before the fix, the driver's ld.so.cache kept /etc, which an earlier apply of cdi had made.
 TEST(RemoveAll, LeavesNoFolderInWhicheverOrderComponentsWereApplied) {
   const std::vector<std::string> all{"cdi", "dcgm", "deviceplugin", "driver", "gfd"};
   for (const std::string& first : all)
@@ -229,7 +230,7 @@ TEST(DriverForAKernelWithoutPackage, ListsTheExistingPackages) {
                  before);
 }
 
-// Earlier it listed components of plugins that are not installed.
+// Before the fix, `slipway explain` listed components of plugins that are not installed.
 TEST(Explain, NamesNoComponentThatIsNotInstalled) {
   const DriverRoot root;
   const Ran ran = root.slipway({"explain", "validator"});

@@ -16,7 +16,7 @@ void stack(const DriverRoot& root) {
       ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n    validator: {}\n");
 }
 
-// Earlier apply exited with 0 and verify with 1, and containerd was configured for missing GPUs.
+// Before the fix, apply exited with 0 and verify with 1, and containerd was configured for missing GPUs.
 TEST(HostWithoutGpus, IsNotApplicableToAnyComponentInEveryCommand) {
   const DriverRoot root;
   stack(root);
@@ -44,8 +44,8 @@ TEST(HostWithoutGpus, IsNotApplicableToAnyComponentInEveryCommand) {
   }
 }
 
-// An image may be booted for a test on a machine without a GPU: earlier verify reported only that the driver has
-// nothing to do.
+// An image may be booted for a test on a machine without a GPU: before the fix, verify reported only that the driver
+// has nothing to do.
 TEST(HostWithoutGpus, WithTheStackInstalledIsVerifiedAsFarAsPossible) {
   const DriverRoot root;
   stack(root);
@@ -71,7 +71,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
     EXPECT_EQ(root.run({command, "-f", file}, "empty").code, 1) << command;
 }
 
-// Earlier cdi, gfd and every plugin that ignored the key continued without a GPU.
+// Before the fix, cdi, gfd and every plugin that ignored the key continued without a GPU.
 TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
   for (const std::string component : {"cdi", "gfd", "deviceplugin", "validator", "dcgm"}) {
     SCOPED_TRACE(component);
@@ -89,7 +89,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
   }
 }
 
-// Earlier the same three lines were logged for each of seven components, at each try.
+// Before the fix, the same three lines were logged for each of seven components, at each try.
 TEST(HostWithoutGpus, ThatMustHaveThemIsReportedOnceForAllComponents) {
   const DriverRoot root;
   root.folder().file("host.yaml",
@@ -120,8 +120,8 @@ std::string applied(const DriverRoot& root, const std::string& components, const
   return ran.out;
 }
 
-// Earlier it printed "Nothing to do" and activated generation 1, but the files stayed those of generation 2 until a
-// boot saw a GPU.
+// Before the fix, the rollback printed "Nothing to do" and activated generation 1, but the files stayed those of
+// generation 2 until a boot saw a GPU.
 TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   const DriverRoot root;
   const std::string file = "etc/slipway/services/dcgm.json";
@@ -149,7 +149,8 @@ TEST(HostWithoutGpus, RollsFilesBackAndChangesThemAnyway) {
   EXPECT_THAT(applied(root, stack_with("true", "9402"), "h100x8"), HasSubstr("Nothing to do"));
 }
 
-// Earlier `hardware: detect`, which was advised, left everything out: an image without a driver, and no warning.
+// Before the fix, `hardware: detect`, which was advised, left everything out: an image without a driver, and no
+// warning.
 TEST(Image, WithoutAssumedHardwareSaysSo) {
   const DriverRoot root;
   const auto apply = [&](const std::string& hardware) {
@@ -173,7 +174,7 @@ TEST(Image, WithoutAssumedHardwareSaysSo) {
   EXPECT_THAT(assumed.out, Not(HasSubstr("warning: ")));
 }
 
-// Earlier labels that only the booted service writes made an apply to an image fail.
+// Before the fix, labels that only the booted service writes made an apply to an image fail.
 TEST(Image, WithASimulatedMachineIsVerifiedWithoutRuntimeFiles) {
   const DriverRoot root;
   stack(root);
@@ -185,7 +186,7 @@ TEST(Image, WithASimulatedMachineIsVerifiedWithoutRuntimeFiles) {
   EXPECT_EQ(root.run({"apply"}).code, 0);
 }
 
-// Earlier NVML reported 550.90.07 although 535.261.03 had just been installed.
+// Before the fix, NVML reported 550.90.07 although 535.261.03 had just been installed.
 TEST(SimulatedDriver, IsTheDriverOfTheRoot) {
   const DriverRoot root;
   stack(root);

@@ -43,7 +43,7 @@ class OrdinaryUser : public ::testing::Test {
   DriverRoot root;
 };
 
-// SQLite calls a file that this user may not write read-only; earlier the message did too.
+// SQLite calls a file that this user may not write read-only; before the fix, the message did too.
 TEST_F(OrdinaryUser, SeesWhichPermissionToChangeARootIsMissing) {
   const auto before = root.tree();
   root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
@@ -68,8 +68,8 @@ TEST_F(OrdinaryUser, SeesWhereInAnotherRootPermissionIsMissing) {
   EXPECT_THAT(ran.out, HasSubstr(empty + "/")) << "not a path of this machine";
 }
 
-// slipway's records contain contents of files that only root may read: earlier plan and status were refused because of
-// that.
+// slipway's records contain contents of files that only root may read: before the fix, plan and status were refused
+// because of that.
 TEST_F(OrdinaryUser, SeesAForeignRootWithoutItsRecordsAndAnExplanation) {
   const Ran status = as_nobody("status");
   EXPECT_EQ(status.code, 0) << status.out;

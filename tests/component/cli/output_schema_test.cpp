@@ -141,7 +141,7 @@ TEST_F(OutputSchema, MatchesTheOutputOfPluginAndPackageCommands) {
   }
 }
 
-// Earlier some tools accepted -o json and printed text, others printed JSON without apiVersion and kind.
+// Before the fix, some tools accepted -o json and printed text, others printed JSON without apiVersion and kind.
 TEST_F(OutputSchema, MatchesTheOutputOfTools) {
   const std::string folder = root.folder().at("cdi").string();
   const std::string spec = "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n";

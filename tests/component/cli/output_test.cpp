@@ -57,7 +57,7 @@ Ran redirected(const DriverRoot& root, const std::string& redirection, const std
   return shell.bare(call);
 }
 
-// Earlier `plan -o json > /dev/full` exited with 2, `init` and `version` with 0.
+// Before the fix, `plan -o json > /dev/full` exited with 2, `init` and `version` with 0.
 TEST(StandardOutput, ThatIsFullMakesEveryCommandFail) {
   const DriverRoot root;
   for (const auto& words : printing(root)) {

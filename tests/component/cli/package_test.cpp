@@ -73,7 +73,7 @@ TEST(Lock, ForAnotherAddressIsRefused) {
   EXPECT_THAT(free.err, HasSubstr(moved + ": they are chosen again")) << free.out;
 }
 
-// Earlier the sentence contained the sources as JSON, and mentioned a lock without such a file.
+// Before the fix, the sentence contained the sources as JSON, and mentioned a lock without such a file.
 TEST(Lock, OfTheActiveGenerationNamesTheDifferenceOfASource) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -89,7 +89,7 @@ std::map<std::string, unsigned> config_bytes(const std::string& trace) {
   return bytes;
 }
 
-// Earlier all 4,096 bytes were read, which takes 25 ms for each GPU of a virtual machine.
+// Before the fix, all 4,096 bytes were read, which takes 25 ms for each GPU of a virtual machine.
 TEST_F(QuickTools, ReadAtMost256BytesOfTheConfigurationSpaceOfAFunction) {
   if (std::system("strace -o /dev/null true") != 0) GTEST_SKIP() << "strace does not work here";
   ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // the leak check does not work under strace
@@ -138,7 +138,7 @@ class QuickToolsWithMig : public QuickTools {
   QuickToolsWithMig() { machine_ = "h100x8,driver=535.261.03,mig=3g.40gb"; }
 };
 
-// Earlier all profiles of each GPU were read: eight times ten calls of 0.5 to 0.9 ms.
+// Before the fix, all profiles of each GPU were read: eight times ten calls of 0.5 to 0.9 ms.
 TEST_F(QuickToolsWithMig, AskForTheProfilesThatExistOnceForAModel) {
   const auto calls = calls_of({"gfd", "labels", "--mig-strategy", "mixed"});
   unsigned asked = 0;

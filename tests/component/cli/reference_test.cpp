@@ -80,7 +80,7 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
   EXPECT_EQ(completed(host, "slipway help pl", 2), "plan\nplugin\n");
 }
 
-// Earlier every command was offered the options of all commands.
+// Before the fix, every command was offered the options of all commands.
 TEST(Reference, ForBashCompletesTheOptionsOfACommandOrVerb) {
   const ScratchHost host;
   EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
@@ -90,7 +90,7 @@ TEST(Reference, ForBashCompletesTheOptionsOfACommandOrVerb) {
   EXPECT_EQ(completed(host, "slipway version \"\"", 2), "") << "nothing follows it";
 }
 
-// Earlier compgen -W executed the text of a folder's name.
+// Before the fix, compgen -W executed the text of a folder's name.
 TEST(Reference, ForBashRunsNoCommandInsideAName) {
   const ScratchHost host;
   const Ran ran = shell(host, "bash",

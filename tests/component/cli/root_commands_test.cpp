@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(InTheImage, RootCommand,
                          ::testing::Values("var", "var/lib/slipway", "var/log", "etc", "etc/slipway", "usr",
                                            "usr/lib/slipway", "usr/lib/slipway/installed", "usr/bin", "run", "lib"));
 
-// Earlier all three crashed with SIGSEGV, or failed with "Too many open files", so that nothing could be installed in
-// the root.
+// Before the fix, these commands crashed with SIGSEGV, or failed with "Too many open files", so that nothing could be
+// installed in the root.
 TEST(RootCommands, HandleDeeplyNestedFolders) {
   const DriverRoot root;
   const std::string image = root.folder().at("root").string();

@@ -41,7 +41,7 @@ TEST(SourceWait, ContinuesOnceTheSourceAnswers) {
   EXPECT_TRUE(std::filesystem::exists(root.path(kDriver)));
 }
 
-// Earlier components that need the driver failed, so that the apply ended with 1.
+// Before the fix, components that need the driver failed, so that the apply ended with 1.
 TEST(SourceWait, IncludesTheComponentsThatDependOnIt) {
   const DriverRoot root;
   root.spec("    driver: {version: \"535.261.03\", modules: open, source: " + std::string(kNobody) +
@@ -51,8 +51,8 @@ TEST(SourceWait, IncludesTheComponentsThatDependOnIt) {
   EXPECT_THAT(apply.out, Not(HasSubstr(": failed")));
 }
 
-// Only the digest differed, which no check of the driver compares: earlier it printed "Verified.", although nothing of
-// that spec was installed.
+// Only the digest differed, which no check of the driver compares: before the fix, verify printed "Verified.", although
+// nothing of that spec was installed.
 TEST(SourceWait, OfASpecThatIsNotActiveFailsItsVerify) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
@@ -74,7 +74,7 @@ TEST(SourceWait, OfASpecThatIsNotActiveFailsItsVerify) {
   }
 }
 
-// Earlier the digest of a spec that was not applied yet was not compared.
+// Before the fix, the digest of a spec that was not applied yet was not compared.
 TEST(Verify, OfASpecThatWasNotAppliedYetNamesWhatDiffers) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);

@@ -88,14 +88,14 @@ TEST(ProgressOnATerminal, HasNoColourWithNoColorSet) {
   EXPECT_THAT(text, HasSubstr("of 300.0 MiB"));
 }
 
-// Earlier a bar was drawn there with codes that such a terminal prints as text.
+// Before the fix, a bar was drawn there with codes that such a terminal prints as text.
 TEST(ProgressOnATerminal, IsALogLineOnADumbTerminal) {
   for (const std::string& text :
        {on_terminal(80, {"TERM=dumb", "NO_COLOR="}), on_terminal(0, {"TERM=xterm", "NO_COLOR=1"})})
     EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("MiB")), HasSubstr("teller: packing\r\n")));
 }
 
-// Earlier the purpose in a plugin's manifest could set the terminal's title, without running the plugin.
+// Before the fix, the purpose in a plugin's manifest could set the terminal's title, without running the plugin.
 TEST(Terminal, GetsNoEscapeSequencesFromAManifest) {
   const testing::ScratchHost host;
   std::ifstream in(std::string(SLIPWAY_TEST_TELLER) + "/teller.so", std::ios::binary);

@@ -27,7 +27,7 @@ class Unjudged : public ::testing::Test {
   DriverRoot root_;
 };
 
-// Earlier the apply dropped the device plugin's choice of CDI: containers then got no GPU.
+// Before the fix, the apply dropped the device plugin's choice of CDI: containers then got no GPU.
 TEST_F(Unjudged, AnUnreadableEngineKeepsTheDevicePluginsEarlierChoice) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   ASSERT_THAT(root_.text(kDefaults), HasSubstr("cdi-cri"));
@@ -45,7 +45,8 @@ TEST_F(Unjudged, AnUnreadableEngineKeepsTheDevicePluginsEarlierChoice) {
   EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
 }
 
-// Earlier there were three entries, one of which read like a command, and two advised an apply, which keeps the file.
+// Before the fix, there were three entries, one of which read like a command, and two advised an apply, which keeps the
+// file.
 TEST_F(Unjudged, AReplacedConfigIsOneEntryWithItsRemedy) {
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   root_.put(kConfig, "version = 2\n[debug]\nlevel = \"debug\"\n");

@@ -235,7 +235,7 @@ TEST_F(DcgmService, LoadsAnotherFileOfCountersAndKeepsTheFormerIfItIsInvalid) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
 }
 
-// Earlier the GPU's name was read with each sample.
+// Before the fix, the GPU's name was read with each sample.
 TEST_F(DcgmService, MakesOnlyTheCallsThatItsCountersNeed) {
   host_.put("etc/one.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, t\n");
   spec(", collectors: /etc/one.csv, page: false");
@@ -309,7 +309,7 @@ TEST_F(DcgmService, IsNotPlannedWithInvalidFiles) {
     EXPECT_EQ(plan.code, 1) << keys << plan.out;
     return plan.out + plan.err;
   };
-  EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, and this machine has 8 GPUs"));
+  EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, but this machine has 8 GPUs"));
   EXPECT_THAT(error(", devices: \"i:64\""), HasSubstr("devices names GPU instance 64"));
   EXPECT_THAT(error(", switch_devices: \"g:0\""), HasSubstr("'g:0' selects NVSwitches, which NVML does not know"));
   EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is missing"));

@@ -108,7 +108,7 @@ TEST_F(DcgmEngine, ThatIsUnreachableIsNamedAndTriedAgain) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
 }
 
-// Earlier it was "up" without a listener, because it had not been asked.
+// Before the fix, the engine was "up" without a listener, because it had not been asked.
 TEST_F(DcgmEngine, HasNoStateWhileItIsNotUsed) {
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   engine("engine: external");
@@ -176,7 +176,7 @@ TEST_F(DcgmEngine, IsStartedRestartedAndStoppedByTheService) {
   EXPECT_NE(::kill(third, 0), 0) << "it has ended with the service";
 }
 
-// Earlier, with --sim, the library and nv-hostengine of the --root folder ran on this machine.
+// Before the fix, with --sim, the library and nv-hostengine of the --root folder ran on this machine.
 TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
   host_.put("usr/bin/nv-hostengine", "#!/bin/sh\n: > \"$STANDIN_DCGM/foreign\"\nexec sleep 1000\n");
   ::chmod(host_.path("usr/bin/nv-hostengine").c_str(), 0755);
@@ -243,7 +243,7 @@ TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndProvidesTheRest) {
   EXPECT_THAT(service.log(), HasSubstr("the DCGM engine reports nothing, or not everything, about NVSwitches"));
 }
 
-// Earlier the target of a root's own link was closed to other users.
+// Before the fix, the target of a root's own link was closed to other users.
 TEST_F(DcgmEngine, DoesNotFollowALinkInThePlaceOfItsFolder) {
   install_host_engine(": > \"$socket\"; exec sleep 1000");
   engine("engine: managed");

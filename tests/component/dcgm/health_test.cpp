@@ -43,7 +43,7 @@ TEST_F(DcgmHealth, ReportsAnXidWithItsReasonExceptApplicationErrors) {
   EXPECT_THAT(health(), HasSubstr("200 OK")) << "one GPU does not make the service unwell";
 }
 
-// Earlier NVML's events were visible in the metrics only.
+// Before the fix, NVML's events were visible in the metrics only.
 TEST_F(DcgmHealth, IsReportedByDoctor) {
   const auto doctor = [this] { return host_.slipway(words({"doctor"})).out; };
   EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health"));
@@ -82,7 +82,8 @@ TEST_F(DcgmHealth, IsReportedLikeDcgmExporter) {
     return false;
   })) << scrape().text;
   EXPECT_EQ(scrape().count("DCGM_EXP_GPU_HEALTH_STATUS"), 88U);
-  // Earlier it said that all GPUs were sampled, because the reason was known before the GPU became unreadable.
+  // Before the fix, the status said that all GPUs were sampled, because the reason was known before the GPU became
+  // unreadable.
   const Control control(host_.path("run/slipway/service/dcgm.sock").string());
   EXPECT_TRUE(eventually([&] { return control.ask(R"({"op":"status"})")["status"] == "7 of 8 GPUs are sampled"; }))
       << control.ask(R"({"op":"status"})").dump();
@@ -120,7 +121,7 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndExplainsErrorsOfThem) {
   })) << service.log();
 }
 
-// Earlier the log had only the UUID and the number.
+// Before the fix, the log had only the UUID and the number.
 TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndTheRemedy) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -139,7 +140,7 @@ TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndTheRemedy) {
   EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << "a restart forgets nothing";
 }
 
-// Earlier no command showed which XIDs a preset leaves out.
+// Before the fix, no command showed which XIDs a preset leaves out.
 TEST_F(DcgmHealth, RulesShowWhichXidsAPresetCounts) {
   const auto rules = [this](std::vector<std::string> words) {
     words.insert(words.begin(), {"dcgm", "health-rules"});

@@ -35,7 +35,7 @@ TEST(DcgmMetrics, TakesAFileOfCounters) {
   EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_DIAG_MEMORY_RESULT"));
 }
 
-// Earlier, on an H200, the power limits were missing if C2C was read too, and all memory errors were missing.
+// Before the fix, on an H200, the power limits were missing if C2C was read too, and all memory errors were missing.
 TEST(DcgmMetrics, HaveThePowerLimitsAndTheErrorsOfMemory) {
   const ScratchHost host;
   host.put("c.csv",
@@ -56,7 +56,7 @@ TEST(DcgmMetrics, HaveThePowerLimitsAndTheErrorsOfMemory) {
   EXPECT_EQ(page.count("DCGM_FI_DEV_ECC_DBE_VOL_L2"), 0U) << "which Hopper does not tell";
 }
 
-// Earlier it used slipway's own rules and ignored the site's.
+// Before the fix, the tool used slipway's own rules and ignored the site's.
 TEST(DcgmMetrics, UsesTheSitesHealthRules) {
   const ScratchHost host;
   host.put("c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\n");

@@ -68,8 +68,8 @@ TEST_F(DcgmPage, ShowsLoadProcessesAndXids) {
   EXPECT_THAT(scrape().text, Not(HasSubstr("4711"))) << "metrics hold no processes";
 }
 
-// NVML reads the name from the process' memory, and the process can block that: earlier the GPU then disappeared from
-// the metrics.
+// NVML reads the name from the process' memory, and the process can block that: before the fix, the GPU then
+// disappeared from the metrics.
 TEST_F(DcgmPage, TakesTheNamesOfProcessesFromTheKernel) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();

@@ -71,7 +71,7 @@ TEST_F(DcgmPods, AreInTheLabelsOfTheirGpuAndGoWithKubelet) {
   })) << service.log();
 }
 
-// Earlier there was no pod for it, as in dcgm-exporter: kubelet's pod resources API leaves init containers out.
+// Before the fix, such a GPU had no pod, as in dcgm-exporter: kubelet's pod resources API leaves init containers out.
 TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
   std::filesystem::create_directories(host_.path("var/lib/kubelet/pod-resources"));
   spec(", kubernetes: true");
@@ -96,7 +96,7 @@ TEST_F(DcgmPods, AreInTheLabelsWhileTheirInitContainerHasTheGpu) {
       << service.log();
 }
 
-// Earlier no metric had the pods of renamed resources, although slipway's own device plugin renamed them.
+// Before the fix, no metric had the pods of renamed resources, although slipway's own device plugin renamed them.
 TEST_F(DcgmPods, OfEveryResourceOfSlipwaysDevicePluginAreInTheLabels) {
   spec(
       ", kubernetes: true, pod_resources_kubelet_socket: /kubelet/kubelet.sock}\n"

@@ -29,7 +29,7 @@ class DcgmRefusals : public DcgmNode {
   }
 };
 
-// Earlier all of them were accepted without effect.
+// Before the fix, all of these keys were accepted without effect.
 TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
   EXPECT_THAT(
       error_with("pod_resources_kubelet_socket: /run/k.sock"),
@@ -43,7 +43,7 @@ TEST_F(DcgmRefusals, AreForKeysThatAnotherKeyDisables) {
   EXPECT_THAT(error_with("switch_devices: \"i:0\""), HasSubstr("no GPU has an NVLink 0"));
 }
 
-// Earlier the plan and the apply passed, and scrapes failed.
+// Before the fix, the plan and the apply passed, and scrapes failed.
 TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   host_.put("etc/web.yaml", "tls_server_confg: {cert_file: a}\n");
   EXPECT_THAT(error_with("web_config_file: /etc/web.yaml"),
@@ -57,7 +57,7 @@ TEST_F(DcgmRefusals, AreForAWebConfigWithAMistake) {
   EXPECT_THAT(host_.slipway(words({"verify"})).out, HasSubstr("fail  dcgm.web-config: "));
 }
 
-// Earlier a service that samples nothing was "ok".
+// Before the fix, a service that samples nothing was "ok".
 TEST_F(DcgmRefusals, AreForAFileOfCountersWithoutMetrics) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, a\n");
   EXPECT_THAT(error_with("collectors: /etc/c.csv"), AllOf(HasSubstr("no row of /etc/c.csv gives a metric"),
@@ -69,7 +69,7 @@ TEST_F(DcgmRefusals, AreForAFileOfCountersWithoutMetrics) {
               HasSubstr("not available without DCGM, and left out: DCGM_FI_DEV_NVS"));
 }
 
-// Earlier there was no remedy and no key, and the path did not exist on this machine.
+// Before the fix, the message had no remedy and no key, and its path did not exist on this machine.
 TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   const std::string root = host_.path("").parent_path().string();
   for (const std::string key : {"collectors", "config_file"})
@@ -85,7 +85,7 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   EXPECT_THAT(tool.err, HasSubstr("do: "));
 }
 
-// Earlier neither the plan nor verify mentioned missing metrics or labels.
+// Before the fix, neither the plan nor verify mentioned missing metrics or labels.
 TEST_F(DcgmRefusals, AreNotMadeForMissingInputsThatPlanAndVerifyReport) {
   const std::string keys =
       "kubernetes: true, pod_resources_kubelet_socket: /run/k.sock, hpc_job_mapping_dir: /nosuch, engine: managed";
@@ -109,7 +109,7 @@ TEST_F(DcgmRefusals, OfMissingDevicesAreReportedByVerifyAndTheService) {
   EXPECT_TRUE(service.hears("STATUS=`devices` selects GPU instances that do not exist")) << service.told();
 }
 
-// Earlier verify and doctor passed a service whose scrapes failed.
+// Before the fix, verify and doctor passed a service whose scrapes failed.
 TEST_F(DcgmRefusals, OfAPortThatIsTakenAreReportedByVerifyDoctorAndStatus) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);

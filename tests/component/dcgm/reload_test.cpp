@@ -29,7 +29,7 @@ class DcgmReload : public DcgmNode {
   }
 };
 
-// The service ended.
+// Before the fix, the service ended.
 TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\n");
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
@@ -50,7 +50,7 @@ TEST_F(DcgmReload, WithAnInvalidConfigFileKeepsTheFormerSettings) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier the service continued without GPU metrics.
+// Before the fix, the service continued without GPU metrics.
 TEST_F(DcgmReload, WithAFileOfCountersThatIsMissingIsRefused) {
   host_.put("etc/c.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
   spec(", collectors: /etc/c.csv");
@@ -76,7 +76,7 @@ TEST_F(DcgmReload, WithANewlyInvalidFileOfCountersKeepsTheFormerCounters) {
   EXPECT_TRUE(eventually([&] { return reasons().find("DCGM has no field 'FOO'") != std::string::npos; })) << reasons();
 }
 
-// Earlier scrapes failed afterwards.
+// Before the fix, scrapes failed afterwards.
 TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreInvalidIsRefused) {
   host_.put("etc/web.yaml", "tls_server_confg: {}\n");
   RunningService service(host_, service_words());
@@ -91,7 +91,8 @@ TEST_F(DcgmReload, WithAWebConfigOrHealthRulesThatAreInvalidIsRefused) {
   EXPECT_THAT(reasons(), HasSubstr("the new spec is refused"));
 }
 
-// Earlier the driver was reported as down, which triggers an alert, although only the file of counters was broken.
+// Before the fix, the driver was reported as down, which triggers an alert, although only the file of counters was
+// broken.
 TEST_F(DcgmReload, IsNotNeededToReportADriverWithAnInvalidFileOfCounters) {
   host_.put("etc/c.csv", "FOO, gauge, a\n");
   spec(", collectors: /etc/c.csv");

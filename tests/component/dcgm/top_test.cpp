@@ -45,7 +45,7 @@ TEST(Top, IsTheToolOfItsComponentAsWell) {
   EXPECT_THAT(host.bare({"topp"}).err, HasSubstr("did you mean `slipway top`?"));
 }
 
-// Earlier completion offered options for plugins' tools, which this program rejects.
+// Before the fix, completion offered options for plugins' tools, which this program rejects.
 TEST(Top, CompletesItsOptions) {
   const ScratchHost host;
   const Ran ran = host.slipway({"completion", "names", "options", "--", "top"});
@@ -97,7 +97,8 @@ TEST_F(TopOfAService, FindsTheServiceOfARoot) {
   EXPECT_EQ(top({"--root", root, "--sim", "l4x1"}).code, 64);
 }
 
-// Earlier the GPU behind it got its number, and after a restart of the service no command reported the missing one.
+// Before the fix, the GPU behind it got its number, and after a restart of the service no command reported the missing
+// one.
 TEST_F(TopOfAService, NamesAGpuThatTheDriverNoLongerShows) {
   const auto shown = [&] { return top({"--service", "127.0.0.1:" + std::to_string(port_)}).out; };
   {
@@ -134,7 +135,7 @@ TEST_F(TopOfAService, SaysOnceWhyALostGpuCannotBeReadAndWhatToDo) {
               AllOf(HasSubstr("(seen at "), Not(HasSubstr("cannot be read")), Not(HasSubstr("slipway doctor"))));
 }
 
-// Earlier it said that its own service was not slipway's.
+// Before the fix, `slipway top` said that slipway's own service was not slipway's.
 TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
   const std::string folder = host_.path("etc").string();
   std::filesystem::create_directories(folder);

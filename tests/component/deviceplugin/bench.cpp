@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // deviceplugin_bench FOLDER DEVICES CALLS -- COMMAND…: starts a device plugin, as kubelet's stand-in at
-// FOLDER/kubelet.sock, and prints what it takes: until DEVICES are there, for each call, in memory. A line of JSON.
-// With CALLS 0 only the first, in milliseconds.
+// FOLDER/kubelet.sock, and prints one line of JSON: the time until DEVICES are available, the time of each call, and
+// the memory. With CALLS 0, only the first time, in milliseconds.
 #include <algorithm>
 #include <chrono>
 #include <csignal>

@@ -59,7 +59,7 @@ TEST(Board, HandlesConcurrentAllocationsPreferencesAndSnapshots) {
   EXPECT_GT(granted.load(), 0U);
 }
 
-// Earlier the first pod after a start got GPUs that are far from each other.
+// Before the fix, the first pod after a start got GPUs that are far from each other.
 TEST(Board, DelaysAPreferenceUntilTheDistancesAreKnown) {
   Board board;
   const Snapshot measured = [] {

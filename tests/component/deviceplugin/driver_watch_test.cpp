@@ -90,7 +90,7 @@ class DriverWatchTest : public ::testing::Test {
   std::optional<DriverWatch> watch_;
 };
 
-// Earlier each XID was logged.
+// Before the fix, each XID was logged.
 TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
   begin("h100x2,driver=580.159.04");
   for (int i = 0; i < 20; ++i) ASSERT_EQ(tool("gpu 0 xid 31"), 0);
@@ -101,7 +101,7 @@ TEST_F(DriverWatchTest, LogsAStormOfXidsOnce) {
   EXPECT_EQ(lines, 2U) << log_;
 }
 
-// Earlier it read each GPU's MIG mode four times a second.
+// Before the fix, the watch read each GPU's MIG mode four times a second.
 TEST_F(DriverWatchTest, MakesNoCallsAtRest) {
   begin("h100x8,driver=580.159.04");
   EXPECT_TRUE(is_due_in_seconds());
@@ -126,7 +126,7 @@ TEST_F(DriverWatchTest, ACheckQueriesEachGpuOnce) {
   EXPECT_LE(host_.calls("read") - reads, 8U) << "the NUMA node of each GPU, and no mig-minors";
 }
 
-// The file has 4,322 lines on an H100; earlier it was read and parsed every two seconds.
+// The file has 4,322 lines on an H100; before the fix, it was read and parsed every two seconds.
 TEST_F(DriverWatchTest, ReadsTheMinorsOfMigWhenTheyCanHaveChanged) {
   const auto write_minors = [&](unsigned first) {
     std::string lines;

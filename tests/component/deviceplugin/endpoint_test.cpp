@@ -61,8 +61,8 @@ class EndpointTest : public ::testing::Test {
        .on_change = {}}};
 };
 
-// kubelet's socket outlives kubelet, also over a reboot. Earlier "Connection refused" counted as a refusal, so that the
-// next try was up to half a minute after kubelet's start, and every pod of the node was rejected for good.
+// kubelet's socket outlives kubelet, also over a reboot. Before the fix, "Connection refused" counted as a refusal, so
+// that the next try was up to half a minute after kubelet's start, and every pod of the node was rejected for good.
 TEST_F(EndpointTest, RegistersInTheFirstTickAfterKubeletStarted) {
   for (const int away : {0, 1, 5, 20, 75, 300}) {
     // The endpoint uses the test's clock, but closing a connection takes real time.
@@ -184,7 +184,7 @@ TEST_F(EndpointTest, CancelsACallToKubeletWhenItStops) {
   EXPECT_FALSE(is_registered());
 }
 
-// Earlier gRPC's Shutdown waited two seconds for kubelet to close its connection, while pods got no GPU.
+// Before the fix, gRPC's Shutdown waited two seconds for kubelet to close its connection, while pods got no GPU.
 TEST_F(EndpointTest, EndsAServerWithoutWaitingForItsClients) {
   auto server = PluginServer::start(grpc_, root_, "/device-plugins/one.sock",
                                     {.allocate = [](const auto&) -> Result<Grant> { return Grant(); },

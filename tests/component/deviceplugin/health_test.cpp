@@ -25,8 +25,8 @@ TEST(DevicePluginService, MarksALostGpuUntilItAnswersAgain) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-// Earlier the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, one that
-// answered again was missing until it was trusted, and without health checks the specs did not change.
+// Before the fix, the specs followed the health that kubelet gets: a GPU lost after an XID was never left out, a GPU
+// that answered again was missing until it was trusted, and without health checks the specs did not change.
 TEST(DevicePluginService, RequestsCdiSpecsWhenAGpuStopsOrStartsAnswering) {
   for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
     SCOPED_TRACE(section);
@@ -52,7 +52,8 @@ TEST(DevicePluginService, RequestsCdiSpecsWhenAGpuStopsOrStartsAnswering) {
   }
 }
 
-// Earlier kubelet got the GPU back after a reset, while dcgm, doctor and top reported "bad, reset the GPU" for a day.
+// Before the fix, kubelet got the GPU back after a reset, while dcgm, doctor and top reported "bad, reset the GPU" for
+// a day.
 TEST(DevicePluginService, AgreesWithDcgmOnFaultsAndTheirEnd) {
   const Node node("h100x8,driver=580.82.07", "{quiet_seconds: 1}\n    dcgm: {listen: \"127.0.0.1:" +
                                                  std::to_string(free_port()) + "\", interval: 1s}");
@@ -81,7 +82,8 @@ TEST(DevicePluginService, AgreesWithDcgmOnFaultsAndTheirEnd) {
   EXPECT_TRUE(eventually([&] { return file()["services"]["dcgm"].empty(); })) << file().dump(2);
 }
 
-// Driver 535 does not report a reset, and the services have released the GPU during it: earlier neither noticed it.
+// Driver 535 does not report a reset, and the services have released the GPU during the reset: before the fix, no
+// service noticed it.
 TEST(DevicePluginService, RecognizesAResetByPause) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may pause services";
   const Node node("h100x8", "{quiet_seconds: 3600}");
@@ -187,7 +189,7 @@ TEST(DevicePluginService, XidsOfTheGpuMarkItButApplicationErrorsDoNot) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << "quiet for a while, and it answers";
 }
 
-// Earlier the XID that ends another one made the GPU unhealthy.
+// Before the fix, the XID that ends another one made the GPU unhealthy.
 TEST(DevicePluginService, AnXidThatCancelsAnotherOneRestoresTheGpuAtOnce) {
   const Node node("h100x8", "{quiet_seconds: 600}");
   Kubelet kubelet(node.plugins());
@@ -205,7 +207,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
   node.sim("gpu 0 hang");
-  // There is no event for it: a check every ten seconds calls it, and gives up after five.
+  // No event reports a GPU that hangs: a check every ten seconds calls it, and gives up after five seconds.
   const auto is_marked = [&] { return kubelet.healthy(kGpu) == 3; };
   ASSERT_TRUE(eventually(is_marked) || eventually(is_marked)) << service.log();
   EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());
@@ -213,8 +215,8 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
 }
 
-// Earlier an apply during the quiet seconds ended with "deviceplugin: failed", for a GPU that was about to be offered
-// again.
+// Before the fix, an apply during the quiet seconds ended with "deviceplugin: failed", for a GPU that was about to be
+// offered again.
 TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsStableTime) {
   const Node node("h100x2", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());
@@ -226,10 +228,10 @@ TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsStableTime) {
   node.sim("gpu 1 found");
   EXPECT_TRUE(eventually([&] { return verify().find("warning  deviceplugin.health: GPU 1") != std::string::npos; }))
       << verify();
-  EXPECT_THAT(verify(), HasSubstr("it is offered again when nothing new has come for 3600 s"));
+  EXPECT_THAT(verify(), HasSubstr("it is offered again when no new fault has come for 3600 s"));
 }
 
-// Earlier `status` counted 7 of 7 with eight on the bus, and top had two rows with the number 1.
+// Before the fix, `status` counted 7 of 7 with eight on the bus, and top had two rows with the number 1.
 TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   const Node node("h100x4", "{quiet_seconds: 1}");
   Kubelet kubelet(node.plugins());
@@ -247,7 +249,7 @@ TEST(DevicePluginService, CountsAndNamesAGpuThatTheDriverDoesNotShow) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
 }
 
-// Earlier `status` did not mention a MIG layout that a user had changed.
+// Before the fix, `status` did not mention a MIG layout that a user had changed.
 TEST(DevicePluginService, SaysThatAnotherProgramHasChangedTheMigLayout) {
   const Node node("a100-40x4,mig=1g.5gb",
                   "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}\n    mig: {config: all-1g.5gb}");

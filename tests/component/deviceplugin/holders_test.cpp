@@ -28,8 +28,8 @@ bool has_holders(const Node& node, std::size_t ids) {
 
 std::string gpu_of(const std::string& id) { return id.substr(0, id.find("::")); }
 
-// Earlier a pod that wanted an exclusive GPU got one that two others still shared, although six GPUs were idle, and
-// neither log nor status nor doctor reported it.
+// Before the fix, a pod that wanted an exclusive GPU got one that two others still shared, although six GPUs were idle,
+// and neither log nor status nor doctor reported it.
 TEST(DevicePluginHolders, KeepTheirGpusFromExclusivePodsWhenSharingIsDisabled) {
   const Node node("h100x8", kTimeSliced);
   Kubelet kubelet(node.plugins());
@@ -107,7 +107,7 @@ TEST(DevicePluginHolders, IncludeInitContainers) {
   EXPECT_EQ(holder["initContainer"], true);
 }
 
-// Earlier the status lost all holders while kubelet was restarted, just when new pods are admitted.
+// Before the fix, the status lost all holders while kubelet was restarted, just when new pods are admitted.
 TEST(DevicePluginHolders, AreKnownByTheCheckpointWhileKubeletDoesNotRun) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, R"({"Data": {"PodDeviceEntries": [{"PodUID": "u", "ContainerName": "main",
@@ -139,7 +139,8 @@ class OtherPlugin {
 constexpr const char* kOthersCheckpoint = R"({"Data": {"PodDeviceEntries": null,
     "RegisteredDevices": {"nvidia.com/gpu.shared": ["GPU-1::0", "GPU-1::1"]}}})";
 
-// Earlier NVIDIA's plugin with renameByDefault gave pods GPUs that slipway had allocated, and verify and doctor passed.
+// Before the fix, NVIDIA's plugin with renameByDefault gave pods GPUs that slipway had allocated, and verify and doctor
+// passed.
 TEST(DevicePluginBesideAnother, IsReportedByPlanVerifyAndDoctor) {
   const Node node("h100x2");
   node.host().put(kCheckpoint, kOthersCheckpoint);
@@ -155,7 +156,7 @@ TEST(DevicePluginBesideAnother, IsReportedByPlanVerifyAndDoctor) {
   node.spec("{other_plugin: take-over}");
   const auto refused = node.host().slipway(node.words("plan"));
   EXPECT_THAT(refused.out + refused.err,
-              AllOf(HasSubstr("slipway cannot take it away"), HasSubstr("other_plugin: yield")));
+              AllOf(HasSubstr("slipway cannot stop that plugin"), HasSubstr("other_plugin: yield")));
 }
 
 TEST(DevicePluginBesideAnother, OffersNothingWhileItYieldsToAnotherPlugin) {

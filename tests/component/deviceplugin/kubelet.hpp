@@ -21,7 +21,8 @@
 namespace slipway::testing {
 
 /// Waits until the kernel stamps new files with another time. A real kubelet is never back within the tick (1 to 10 ms)
-/// of the one before; one that is may get its socket's inode number and time of birth, and then the two look identical.
+/// of the one before; a stand-in that is back so soon may give its socket the same inode number and time of birth, so
+/// that the two sockets look identical.
 void wait_for_next_tick();
 
 class Kubelet final : public v1beta1::Registration::Service {

@@ -80,7 +80,7 @@ TEST_F(Emptying, ContinuesWhereItWasInterrupted) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-// Earlier each turn counted names from 1, found all of these taken, and achieved nothing.
+// Before the fix, each turn counted names from 1, found all of these taken, and achieved nothing.
 TEST_F(Emptying, UsesNoNameThatAPodCouldChoose) {
   constexpr int kTaken = 100;
   for (int i = 0; i < kTaken; ++i) fs::create_directories(folder_ / (".slipway-" + std::to_string(i)) / "a/b/c");
@@ -90,7 +90,7 @@ TEST_F(Emptying, UsesNoNameThatAPodCouldChoose) {
   EXPECT_TRUE(fs::is_empty(folder_)) << "after " << turns << " turns";
 }
 
-// Earlier it gave up at the first name that it could not remove.
+// Before the fix, the emptying gave up at the first name that it could not remove.
 TEST_F(Emptying, RemovesAllThatItCan) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 20; ++i) fill(folder_ / std::to_string(i), 1);
@@ -139,7 +139,7 @@ TEST_F(Emptying, OfForeignLockedFoldersNeedsTwoCapabilities) {
   EXPECT_EQ(host_.text("outside/file"), "text");
 }
 
-/// Replaces a folder by a link again and again, while the folder around it is emptied.
+/// Repeatedly replaces a folder by a link, while the folder around it is emptied.
 void exchange_for_link(const fs::path& name, const fs::path& target) {
   const fs::path link = target.string() + "-link";
   std::error_code ignored;
@@ -186,7 +186,7 @@ TEST(EmptyingUnit, MayWriteToThatFolderAlone) {
   EXPECT_THAT(words, Not(Contains(HasSubstr("BindPaths"))));
 }
 
-// Earlier systemd expanded a variable there.
+// Before the fix, systemd expanded a variable there.
 TEST(TransientUnit, HasNoVariablesInTheWordsOfItsCommand) {
   const auto words = deviceplugin::systemd_run_words({.name = "x.service",
                                                       .description = {},
@@ -219,7 +219,7 @@ class AsideFolders : public Mps {
     return std::any_of(begin(all), end(all),
                        [](const auto& each) { return deviceplugin::is_aside(each.path().filename()); });
   }
-  /// So that the service cannot take it back.
+  /// Gives the folder to another user, so that the service cannot take it back.
   static void give_away(const fs::path& folder) { ASSERT_EQ(::chown(folder.c_str(), kSomebody, kSomebody), 0); }
 };
 
@@ -238,7 +238,7 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
   EXPECT_LT(::mkdirat(kept.get(), "more", 0755), 0) << "the pod can go on filling it";
 }
 
-// Earlier an administrator had to remove them before MPS worked again.
+// Before the fix, an administrator had to remove them before MPS worked again.
 TEST_F(AsideFolders, OfDeletedPodsDoNotDelayOtherPods) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   for (int i = 0; i < 10; ++i) fill(aside(i) / "pipe/deep", 1);
@@ -252,7 +252,7 @@ TEST_F(AsideFolders, OfDeletedPodsDoNotDelayOtherPods) {
   EXPECT_FALSE(fs::exists(place("pipe.aside-0")));
 }
 
-// Earlier one process handled them in turns, so that one tenant could block the folders of others.
+// Before the fix, one process emptied all folders in turns, so that one tenant could block the folders of others.
 TEST_F(AsideFolders, ThatATenantKeepsLockedDoNotDelayOtherTenants) {
   const fs::path others = aside(0).parent_path() / ".other.aside-0";
   fill(others / "pipe/deep", 1);
@@ -288,7 +288,7 @@ class StuckAsideFolder : public ::testing::Test {
       "/bin/true"};
 };
 
-// Earlier systemd answered "already loaded" forever, and no message reported it.
+// Before the fix, systemd answered "already loaded" forever, and no message reported it.
 TEST_F(StuckAsideFolder, IsLoggedOnceAndWhenItIsRemoved) {
   scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
   const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");
@@ -303,7 +303,8 @@ TEST_F(StuckAsideFolder, IsLoggedOnceAndWhenItIsRemoved) {
   EXPECT_FALSE(fs::exists(folder));
 }
 
-// Earlier its daemon was taken over twice, and ended by the unwanted entry; folders outside could be emptied.
+// Before the fix, a pod's link in the shared memory counted as another folder of a daemon: the daemon was taken over
+// twice, and ended by the unwanted entry; folders outside could be emptied.
 TEST_F(AsideFolders, AreNotSearchedInSharedMemory) {
   {
     RunningService service(node_.host(), node_.words());

@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
 
-/// A program that opens it plainly blocks.
+/// True when a program that opens the pipe without further flags blocks.
 bool delays_units(const fs::path& fifo) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
@@ -58,7 +58,7 @@ bool runs(pid_t pid) {
   return close != std::string::npos && text[close + 2] != 'Z';
 }
 
-// Earlier a program that opened a pipe there blocked for good, even after a restart.
+// Before the fix, a program that opened a pipe under the lock's name blocked for good, even after a restart.
 TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   fs::create_directories(lock.parent_path());
@@ -76,7 +76,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockDoesNotBlock) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier a daemon without its lock was not found, kept running, and blocked the next one's start.
+// Before the fix, a daemon without its lock was not found, kept running, and blocked the next one's start.
 TEST_F(Mps, AnAdoptedDaemonEndsWhenItsLockIsRemoved) {
   const auto lock = node_.host().path(kFolder + "pipe/control_lock");
   pid_t first = 0;
@@ -117,7 +117,7 @@ TEST_F(Mps, ADaemonWithoutFilesEndsBeforeTheNextOneStarts) {
   EXPECT_TRUE(eventually([&] { return !runs(first); }));
 }
 
-// Earlier a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
+// Before the fix, a non-empty folder in place of the lock was never removed, and the daemon followed a link as root.
 TEST_F(Mps, FilesOfPodsAreRemovedBeforeTheDaemonStarts) {
   node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
   const auto outside = node_.host().path("outside");
@@ -161,7 +161,7 @@ class Impostor {
   pid_t pid_ = -1;
 };
 
-/// Returns the program itself, at its place.
+/// Returns the stand-in for the program, with the folders of this host.
 MpsProgram program_in(const ScratchHost& host) {
   return {.path = SLIPWAY_MPS_STAND_IN,
           .libraries = {},
@@ -287,7 +287,8 @@ TEST_F(MpsCommands, ThatDoNotFitIntoATurnRunInTheNext) {
   for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
   put("log/slow", "400");
   put("log/commands", "");
-  // A growing turn is long enough on any machine in the end; the turns must not each start from the beginning.
+  // The turns grow, so that one of them is long enough on any machine. Each turn must continue where the last one
+  // ended.
   std::chrono::milliseconds turn = 1500ms;
   int turns = 0;
   const auto commands = [&] { return host_.text(kFolder + "log/commands"); };
@@ -328,7 +329,7 @@ bool recreate_without_capabilities(const fs::path& folder) {
   return eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }) && status == 0;
 }
 
-// A pod is root in its container, and owns the folder: earlier an unreadable folder was taken for empty.
+// A pod is root in its container, and owns the folder: before the fix, an unreadable folder was taken for empty.
 TEST_F(PipeFolder, ThatAPodLockedIsMovedAside) {
   host_.put("nvidia.com/gpu/pipe/closed/file", "");
   ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
@@ -356,7 +357,7 @@ TEST_F(PipeFolder, KeepsTheFilesBesideIt) {
   EXPECT_EQ(host_.text("nvidia.com/gpu/log/control.log"), "Starting control daemon\n");
 }
 
-// Earlier the service's thread removed its contents, was blocked by the pod, and could not be killed.
+// Before the fix, the service's thread removed its contents, was blocked by the pod, and could not be killed.
 TEST_F(PipeFolder, ThatAPodKeepsLockedDoesNotBlock) {
   host_.put("nvidia.com/gpu/pipe/file", "");
   const Held folder(folder_ / "pipe");
@@ -401,7 +402,7 @@ class HeldPipe : public Mps {
   }
 };
 
-// Earlier its watchdog could not end it, because the kernel blocked its thread.
+// Before the fix, the service's watchdog could not end the service, because the kernel blocked its thread.
 TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   fs::create_directories(pipe());
   Held pod(pipe());
@@ -414,7 +415,7 @@ TEST_F(HeldPipe, OfOneResourceDoesNotBlockOthers) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier this happened if the pod started later, and a looked-up name was missing.
+// Before the fix, the service was also blocked if the pod started later, and a looked-up name was missing.
 TEST_F(HeldPipe, OfARunningDaemonIsReplacedAtTheNextLook) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(shared(4)) << service.log();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for nvidia-cuda-mps-control: `-f` is the daemon, else one command on standard input. As the real one, it
-// holds a lock on control_lock, takes a second for itself as a reason to end, listens for commands at
-// control_privileged and for clients at control, opens what has the name of its pipe, exits with 0 whatever the command
-// says, and says nothing of a limit that it does not take. What it was told is in log/commands; who uses it, in
-// pipe/servers and pipe/clients; log/no-limits: it has no memory limits, as with old drivers; log/no-start: it does not
-// start; log/slow: milliseconds that each command takes. log/asked has a line for each command.
+// holds a lock on control_lock, ends when another daemon has that lock, listens for commands at control_privileged and
+// for clients at control, opens any file that has the name of its pipe, exits with 0 after any command, and does not
+// report a limit that it ignores. Its starts and the settings that it was given are in log/commands; its users are in
+// pipe/servers and pipe/clients. Files for the test: log/no-limits: it has no memory limits, as with old drivers;
+// log/no-start: it does not start; log/slow: milliseconds that each command takes. log/asked has a line for each
+// command.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

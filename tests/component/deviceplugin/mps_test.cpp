@@ -56,8 +56,8 @@ TEST_F(Mps, AReloadKeepsADaemonThatHasClients) {
   EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
 }
 
-// Earlier the end of the previous run ended the daemon, so that its GPUs were unhealthy until the next one had started
-// another.
+// Before the fix, the end of the previous run ended the daemon, so that its GPUs were unhealthy until the next one had
+// started another.
 TEST_F(Mps, AReloadLeavesADaemonWithoutClientsAlone) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();

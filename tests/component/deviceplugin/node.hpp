@@ -44,7 +44,7 @@ class Node {
   /// Returns the service's status.
   Json status() const {
     Json status = Json::parse(host_.text("run/slipway/deviceplugin/status.json"), nullptr, false);
-    return status.is_discarded() ? Json() : status;  // it is not written yet
+    return status.is_discarded() ? Json() : status;  // the file is not complete yet
   }
 
  private:

@@ -91,7 +91,7 @@ TEST_F(RegistrarTest, ReportsEachChangeOfItsStatus) {
   registrar->set_on_change({});
 }
 
-// Earlier kubelet retried such a socket forever, with an error each time.
+// Before the fix, kubelet retried such a socket forever, with an error each time.
 TEST_F(RegistrarTest, RemovesItsOwnSocketsOnWhichNoProcessListens) {
   fs::create_directories(node_.registry());
   leave_socket(node_.registry() + "/nvidia-gpu.sock");
@@ -132,7 +132,7 @@ TEST_F(RegistrarTest, ChangesTheKindOfRegistrationWithoutLosingResources) {
   EXPECT_TRUE(wait_for([&] { return kubelet.healthy(kGpu) == 8; })) << log();
 }
 
-// Earlier two plugins that served the same kubelet took the resources from each other 78 times in 20 s.
+// Before the fix, two plugins that served the same kubelet took the resources from each other 78 times in 20 s.
 TEST_F(RegistrarTest, WaitsWhileAnotherPluginServesKubelet) {
   Kubelet kubelet(node_.plugins());
   auto first = start();

@@ -26,7 +26,7 @@ TEST(DevicePluginService, OffersEightGpusAndAllocatesThemOneByOne) {
   ASSERT_EQ(devices.begin()->second.topology().nodes_size(), 1);
 }
 
-// --root: earlier an image's absolute links led the service to files and sockets of the machine.
+// --root: before the fix, an image's absolute links led the service to files and sockets of the machine.
 TEST(DevicePluginService, FollowsLinksInsideItsRoot) {
   const Node node("h100x8");
   const auto& host = node.host();
@@ -55,7 +55,7 @@ TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
   EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
 }
 
-// Earlier gRPC's text about a failed bind(2) filled the log, and the next try was up to half a minute later.
+// Before the fix, gRPC's text about a failed bind(2) filled the log, and the next try was up to half a minute later.
 TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
   const Node node("h100x8");
   std::filesystem::remove_all(node.host().path("var/lib/kubelet"));
@@ -216,7 +216,7 @@ TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
   std::vector<std::string> ids;
   const auto resource = kubelet.of(kGpu);
   for (const auto& [id, device] : resource.devices) ids.push_back(id);
-  // The service checks health again and again; it reads the topology once, after kubelet has the list.
+  // The service checks health repeatedly; it reads the topology once, after kubelet has the list.
   const std::string last_pair = "nvmlDeviceGetTopologyCommonAncestor 120\n";
   ASSERT_TRUE(eventually([&] { return node.calls().find(last_pair) != std::string::npos; })) << node.calls();
   node.sim("forget-calls");

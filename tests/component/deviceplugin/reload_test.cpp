@@ -10,7 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-// Earlier the end of the previous run reported that the GPUs were being changed, and pods were rejected meanwhile.
+// Before the fix, the end of the previous run reported that the GPUs were being changed, and pods were rejected
+// meanwhile.
 TEST(DevicePluginReload, RejectsNoPodAndKeepsTheStream) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
@@ -96,7 +97,7 @@ std::set<std::string> threads_of(const std::string& pid) {
   return threads;
 }
 
-// Earlier gRPC had 35 threads on a machine of 16 cores, and each check of kubelet started five more.
+// Before the fix, gRPC had 35 threads on a machine of 16 cores, and each check of kubelet started five more.
 TEST(DevicePluginService, HasAFewThreadsAndStartsNoneAtRest) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());

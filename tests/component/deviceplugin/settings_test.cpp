@@ -41,7 +41,7 @@ TEST(DevicePluginService, UsesTheVariablesOfItsSpec) {
   EXPECT_EQ(kubelet.healthy(kGpu), 2);
 }
 
-// Earlier the message had only the variable's name.
+// Before the fix, the message had only the variable's name.
 TEST(DevicePluginPlan, ShowsTheLineOfAnInvalidVariable) {
   const Node node("h100x2");
   for (const char* variable : {"MIG_STRATEGY: some", "KUBELET_SOCKET: k.sock"}) {
@@ -141,7 +141,7 @@ std::string shared(const std::string& entry, const std::string& kind = "timeSlic
   return "version: v1\nsharing:\n  " + kind + ":\n    resources:\n    - " + entry + "\n";
 }
 
-// Earlier plan and apply reported nothing, and the service then offered no GPU.
+// Before the fix, plan and apply reported nothing, and the service then offered no GPU.
 TEST(DevicePluginPlan, RefusesAConfigThatThisMachineCannotOffer) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   for (const auto& [config, what] :
@@ -167,7 +167,7 @@ TEST(DevicePluginPlan, RefusesAConfigThatThisMachineCannotOffer) {
               ::testing::ContainsRegex("host.yaml:[0-9]+:[0-9]+  spec.components.deviceplugin.config"));
 }
 
-// Earlier both errors pointed at the line of `config:`.
+// Before the fix, errors in an inline config pointed at the line of `config:`.
 TEST(DevicePluginPlan, NamesTheLineOfAnErrorInAnInlineConfig) {
   const Node node("h100x2");
   const auto plan_of = [&](const std::string& replicas) {
@@ -195,7 +195,7 @@ TEST(DevicePluginPlan, NotesTheMissingResourcesOfALostGpu) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("nvidia.com/gpu has no device 1: GPU 1 ("));
 }
 
-// Earlier a wrong number in the config of a running service removed all GPUs from kubelet.
+// Before the fix, a wrong number in the config of a running service removed all GPUs from kubelet.
 TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachine) {
   const Node node("h100x4", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 2}"));
@@ -215,7 +215,7 @@ TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachi
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
 }
 
-// Earlier, with "nvidia.com/gpu has no device 1", none of the four GPUs was offered after a boot.
+// Before the fix, with "nvidia.com/gpu has no device 1", none of the four GPUs was offered after a boot.
 TEST(DevicePluginService, OffersTheOtherGpusWhenOneIsLostAtTheStart) {
   const Node node("h100x4", R"({config: {version: v1, sharing: {timeSlicing: {resources: [
     {name: nvidia.com/gpu, rename: nvidia.com/gpu-0, devices: ["0"], replicas: 8},
@@ -235,7 +235,7 @@ TEST(DevicePluginService, OffersTheOtherGpusWhenOneIsLostAtTheStart) {
   EXPECT_TRUE(eventually([&] { return node.status()["problem"] == ""; })) << node.status().dump(1);
 }
 
-// Earlier containerd could not create the container: "lstat /dev/nvidia1: no such file".
+// Before the fix, containerd could not create the container: "lstat /dev/nvidia1: no such file".
 TEST(DevicePluginService, PassesTheNodesThatAreBelowTheDriversRoot) {
   const Node node("h100x2", "{driver_root: /drv, config: {version: v1, flags: {plugin: {passDeviceSpecs: true}}}}");
   for (const char* name : {"nvidiactl", "nvidia-uvm", "nvidia0", "nvidia1"})

@@ -39,8 +39,8 @@ TEST(DevicePluginVerify, ReportsKubeletsOwnState) {
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
 }
 
-// Earlier verify failed right after an apply had changed MIG layouts: the service asked kubelet before it had read the
-// new list, and again only five seconds later.
+// Before the fix, verify failed right after an apply had changed MIG layouts: the service asked kubelet before it had
+// read the new list, and again only five seconds later.
 TEST(DevicePluginVerify, WaitsForKubeletToAcceptAnUpdate) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
@@ -70,7 +70,7 @@ Json findings_of(const Node& node, const std::string& name) {
   return found;
 }
 
-// Earlier an XID 79, a lost GPU and an XID 48 were one finding, with the remedy of the last of them.
+// Before the fix, an XID 79, a lost GPU and an XID 48 were one finding, with the remedy of the last of them.
 TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   const Node node("h100x8");
   RunningService service(node.host(), node.words());
@@ -110,7 +110,7 @@ TEST(DevicePluginVerify, GivesEachUnhealthyGpuItsOwnRemedy) {
   EXPECT_THAT(doctor.out, Not(HasSubstr("slipway status")));
 }
 
-// Earlier doctor found no problem, and status did not list it.
+// Before the fix, doctor found no problem, and status did not list it.
 TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   const Node node("h100x2");
   auto kubelet = std::make_unique<Kubelet>(node.plugins());
@@ -126,13 +126,13 @@ TEST(DevicePluginVerify, SaysThatTheKubeletWhichHadTheGpusWentAway) {
   ASSERT_EQ(findings.size(), 1U) << findings;
   EXPECT_EQ(findings[0]["status"], "fail");
   EXPECT_THAT(findings[0]["text"].get<std::string>(),
-              HasSubstr("nvidia.com/gpu was registered with kubelet, and is not any more: kubelet does not run"));
+              HasSubstr("nvidia.com/gpu was registered with kubelet, but is no longer: kubelet does not run"));
   const auto status = node.host().slipway({"status", "--sim", "h100x2"});
-  EXPECT_THAT(status.out, HasSubstr("nvidia.com/gpu was registered, and is not any more"));
+  EXPECT_THAT(status.out, HasSubstr("nvidia.com/gpu was registered, but is no longer"));
   EXPECT_THAT(status.out, HasSubstr("the service of deviceplugin reports"));
 }
 
-// Earlier "0 GPUs are healthy" passed while the driver was not loaded.
+// Before the fix, "0 GPUs are healthy" passed while the driver was not loaded.
 TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   const Node node("h100x8");
   std::filesystem::create_directories(node.host().path("run/slipway"));
@@ -148,7 +148,7 @@ TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   EXPECT_EQ(findings[0]["cause"], "deviceplugin.offers");
 }
 
-// Earlier the file of a killed service said that all GPUs are healthy, and verify passed.
+// Before the fix, the file of a killed service said that all GPUs are healthy, and verify passed.
 TEST(DevicePluginVerify, IgnoresTheFileOfADeadService) {
   const Node node("h100x2");
   {
@@ -170,7 +170,7 @@ TEST(DevicePluginVerify, IgnoresTheFileOfADeadService) {
   EXPECT_THAT(table.err, HasSubstr("this is what it knew when it ended"));
 }
 
-// Earlier only the log said that no GPU was offered.
+// Before the fix, only the log said that no GPU was offered.
 TEST(DevicePluginVerify, NamesTheProcessThatKeepsTheServiceFromKubelet) {
   const Node node("h100x2");
   const pid_t stranger = spawn({.words = {"/usr/bin/flock", "--no-fork", node.plugins(), "sleep", "1000"}});

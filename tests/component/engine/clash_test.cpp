@@ -13,7 +13,7 @@ using ::testing::Not;
 constexpr const char* kHolds = "    bystander: {file: /etc/taken}\n";
 constexpr const char* kWants = "    probe: {files: {/etc/taken: \"mine\\n\"}}\n";
 
-// Earlier only the first plan was checked: a component that was planned later overwrote another's file.
+// Before the fix, only the first plan was checked: a component that was planned later overwrote another's file.
 TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
   const ScratchHost host;
   host.spec(std::string(kHolds) + "    probe: {files: {/etc/probe.conf: one}}\n" +
@@ -25,7 +25,7 @@ TEST(Clash, IsFoundWhenAComponentIsPlannedAtItsTurn) {
   EXPECT_EQ(host.text("etc/probe.conf"), "one");
 }
 
-// Earlier `--only` checked only its own components, and took over files of others.
+// Before the fix, `--only` checked only its own components, and took over files of others.
 TEST(Clash, IsFoundWithComponentsOutsideOfOnly) {
   const ScratchHost host;
   host.spec(kHolds);
@@ -40,7 +40,7 @@ TEST(Clash, IsFoundWithComponentsOutsideOfOnly) {
   }
 }
 
-// Earlier a third-party plugin that claimed a file of the driver's made the driver fail.
+// Before the fix, a third-party plugin that claimed a file of the driver's made the driver fail.
 TEST(Clash, KeepsTheClaimOfTheEarlierComponentAndFailsTheNewOne) {
   const ScratchHost host;
   host.spec(kHolds);
@@ -56,7 +56,7 @@ TEST(Clash, KeepsTheClaimOfTheEarlierComponentAndFailsTheNewOne) {
   EXPECT_TRUE(std::filesystem::exists(host.path("etc/new.json"))) << "the other changes of the component";
 }
 
-// Earlier neither of the two plugin files was named.
+// Before the fix, neither of the two plugin files was named.
 TEST(Clash, NamesThePluginsOfBothAndWhatToDo) {
   ScratchHost host;
   host.plugins = std::string(SLIPWAY_TEST_PLUGINS) + ":" + SLIPWAY_GUEST_PLUGINS;
@@ -94,13 +94,13 @@ void expect_both_refused(const ScratchHost& host, const std::string& components,
 
 std::string raw(const std::string& action) { return "    probe: {raw: ['" + action + "']}\n"; }
 
-// Earlier the first of the two was applied.
+// Before the fix, the first of the two was applied.
 TEST(Clash, OfTwoComponentsRefusesBoth) {
   const ScratchHost host;
   expect_both_refused(host, std::string(kHolds) + kWants, "file /etc/taken");
 }
 
-// Earlier another spelling, or another kind of action, avoided the check for one owner.
+// Before the fix, another spelling, or another kind of action, avoided the check for one owner.
 TEST(Clash, IsFoundForEverySpellingOfAPathAndEveryAction) {
   const ScratchHost host;
   for (const char* path : {"/etc//taken", "/etc/./taken", "//etc/taken/", "/etc/taken/."}) {
@@ -143,7 +143,8 @@ TEST(Clash, IsFoundThroughLinksOfTheRootAndOfAPlan) {
   EXPECT_EQ(host.text("usr/lib/acme/y"), "here\n");
 }
 
-// A merge writes to the target of a link at its path; earlier only the link was claimed, and one key had two owners.
+// A merge writes to the target of a link at its path; before the fix, only the link was claimed, and one key had two
+// owners.
 TEST(Clash, IsFoundWhereAMergeFollowsALinkAtItsPath) {
   const ScratchHost host;
   std::filesystem::create_directories(host.path("etc/docker"));
@@ -178,7 +179,7 @@ TEST(Clash, OfAComponentWithItselfIsADefect) {
   EXPECT_TRUE(std::filesystem::is_empty(host.path("usr/lib")));
 }
 
-// Earlier such a file was created, somewhere, and stayed after `remove --all`.
+// Before the fix, such a file was created, somewhere, and stayed after `remove --all`.
 TEST(Path, ThatIsNotAbsoluteOrClimbsIsRefusedAsADefect) {
   const ScratchHost host;
   for (const auto& [path, why] : std::map<std::string, std::string>{{"etc/x", "is not absolute"},

@@ -62,7 +62,7 @@ class Edits : public ::testing::Test {
   ScratchHost host_;
 };
 
-// Earlier plan said "Nothing to do", even if verify named an edit.
+// Before the fix, plan said "Nothing to do", even if verify named an edit.
 TEST_F(Edits, AreNamedByPlanWithTheCommandsThatHelp) {
   edit();
   expect_kept(true);
@@ -313,7 +313,7 @@ TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAgain) {
   EXPECT_THAT(host_.text(unit), Not(HasSubstr("by hand")));
 }
 
-// Earlier the record of the file had the content of the previous generation.
+// Before the fix, the record of the file had the content of the previous generation.
 TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   edit();
   spec_of("two");
@@ -323,7 +323,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   expect_kept(false);
 }
 
-// Earlier verify named it forever, and plan had nothing to do.
+// Before the fix, verify named it forever, and plan had nothing to do.
 TEST_F(Edits, OfFilesOutsideTheSpecBelongToTheUser) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");
@@ -368,7 +368,7 @@ class EditsOfKeys : public Edits {
   std::string engine() const { return host_.text("etc/engine.toml"); }
 };
 
-// Earlier it was reported as a defect of the plugin, and nothing was applied.
+// Before the fix, the edit was reported as a defect of the plugin, and nothing was applied.
 TEST_F(EditsOfKeys, AreKeptWhileOtherKeysAreSet) {
   edit_key();
   host_.spec(keys(", \"state\": \"/run\""));

@@ -13,7 +13,7 @@ using ::testing::Not;
 constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
 
-// Earlier a machine that was provisioned while it ran had no device nodes after its next boot.
+// Before the fix, a machine that was provisioned while it ran had no device nodes after its next boot.
 TEST(Plan, OfALiveMachineHasTheBootUnitForVolatileState) {
   ScratchHost host;
   host.live = true;
@@ -70,7 +70,7 @@ TEST(Apply, RestoresEverythingWhenALaterActionFails) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// The component has no findings of its own, so earlier its absence was not reported.
+// The component has no findings of its own, so before the fix its absence was not reported.
 TEST(Verify, FailsForAComponentWithoutFindingsThatWasNotApplied) {
   ScratchHost host;
   host.live = true;
@@ -82,7 +82,7 @@ TEST(Verify, FailsForAComponentWithoutFindingsThatWasNotApplied) {
   EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("Verified."));
 }
 
-// Earlier a failed compile made ldconfig write ld.so.cache again, and an unchanged initrd took half a minute.
+// Before the fix, a failed compile made ldconfig write ld.so.cache again, and an unchanged initrd took half a minute.
 TEST(Apply, HasNoPendingTriggersForRestoredFiles) {
   ScratchHost host;
   host.live = true;
@@ -101,7 +101,7 @@ unsigned mode_of(const ScratchHost& host, const std::string& file) {
   return info.st_mode & 0777U;
 }
 
-// Earlier all users could read what a component had found in files that only root may read.
+// Before the fix, all users could read what a component had found in files that only root may read.
 TEST(State, IsPrivateEvenIfAnEarlierSlipwayLeftItReadable) {
   const ScratchHost host;
   host.spec(kOneFile);
@@ -115,7 +115,7 @@ TEST(State, IsPrivateEvenIfAnEarlierSlipwayLeftItReadable) {
   EXPECT_EQ(mode_of(host, "var/lib"), 0755U) << "the folders above are everybody's";
 }
 
-// Earlier `sudo -E slipway apply` ran plugins that an ordinary user's environment named.
+// Before the fix, `sudo -E slipway apply` ran plugins that an ordinary user's environment named.
 TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsReported) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const ScratchHost host;
@@ -239,7 +239,7 @@ Ran apply_only(const ScratchHost& host, const std::string& component) {
   return host.slipway({"apply", "--only", component, "-f", host.folder().at("host.yaml").string()});
 }
 
-// Earlier it was planned as if the others' outputs were missing.
+// Before the fix, the component was planned as if the outputs of the others were missing.
 TEST(Only, UsesTheOutputsOfTheLastApply) {
   const ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");
@@ -300,8 +300,8 @@ TEST(Remove, ReturnsTheRootToItsEarlierTree) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// Another driver version was put into the folder that the first one's firmware had created; earlier remove left the
-// folder.
+// Another driver version was put into the folder that the first one's firmware had created; before the fix, remove left
+// the folder.
 TEST(Remove, RemovesFoldersOfAnEarlierGeneration) {
   const ScratchHost host;
   host.put("etc/other", "x");
@@ -316,7 +316,7 @@ TEST(Remove, RemovesFoldersOfAnEarlierGeneration) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// Earlier the folder of the first unit's link stayed: the second one's record did not name it.
+// Before the fix, the folder of the first unit's link stayed: the second one's record did not name it.
 TEST(Remove, RemovesFoldersThatSeveralUnitsShared) {
   const ScratchHost host;
   host.put("etc/other", "x");
@@ -379,7 +379,7 @@ TEST(SavedPlan, OfAnotherUserIsNotApplied) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
 }
 
-// Earlier a plan without an identity was applied without a check; one of another type was "a bug in slipway".
+// Before the fix, a plan without an identity was applied without a check; one of another type was "a bug in slipway".
 TEST(SavedPlan, IsRefusedWithoutItsRecordedState) {
   const ScratchHost host;
   host.spec(kOneFile);

@@ -32,7 +32,7 @@ class Failing : public ::testing::Test {
   ScratchHost host;
 };
 
-// Earlier the second apply said "Nothing to do" and exited with 0, while verify exited with 1.
+// Before the fix, the second apply said "Nothing to do" and exited with 0, while verify exited with 1.
 TEST_F(Failing, IsReportedByEachApplyUntilItWorks) {
   apply_broken(kProbe);
   const auto after = host.tree();
@@ -52,8 +52,8 @@ TEST_F(Failing, IsReportedByEachApplyUntilItWorks) {
   EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
 }
 
-// A driver for another kernel needs only a reboot; earlier components that need the driver failed: the apply exited
-// with 1, not 4.
+// A driver for another kernel needs only a reboot; before the fix, components that need the driver failed: the apply
+// exited with 1, not 4.
 TEST_F(Failing, ExcludesAComponentThatWaitsForTheRebootOfAnother) {
   host.live = true;
   const std::string marker = host.folder().at("rebooted").string();
@@ -72,7 +72,7 @@ TEST_F(Failing, ExcludesAComponentThatWaitsForTheRebootOfAnother) {
   EXPECT_FALSE(std::filesystem::exists(host.path(record)));
 }
 
-// Earlier verify and doctor found no problem, and status continued to report the failure.
+// Before the fix, verify and doctor found no problem, and status continued to report the failure.
 TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   apply_broken(kBoth);
   for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(host.slipway({command}).code, 1);
@@ -92,7 +92,7 @@ TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("failed")));
 }
 
-// Earlier verify and doctor reported success for the existing components.
+// Before the fix, verify and doctor reported success for the existing components.
 TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
   host.spec(std::string(kProbe) + "    follower: {needs: /no/such/file}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -104,7 +104,7 @@ TEST_F(Failing, ThatWasNeverAppliedKeepsTheHostFromBeingVerified) {
     EXPECT_EQ(host.slipway({command, "--only", "probe"}).code, 0);
     EXPECT_EQ(host.slipway({command, "--only", "follower"}).code, 1) << "it can be named";
   }
-  // Earlier its advice was `slipway apply`, which forgot it.
+  // Before the fix, verify advised `slipway apply`, which forgot the failed component.
   EXPECT_THAT(host.slipway({"verify"}).out, ContainsRegex("slipway apply [^`]*-f host.yaml` again"));
   EXPECT_EQ(host.bare({"apply", "--without-slipway", "--root", host.path("").string()}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
@@ -130,7 +130,7 @@ TEST_F(Failing, ThatWasRemovedKeepsTheHostFromBeingVerified) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// Earlier a file of two million brackets overflowed the stack when it was printed or copied.
+// Before the fix, a file of two million brackets overflowed the stack when it was printed or copied.
 TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   apply_broken(kProbe);
   host.put(record, "{\"probe\": " + std::string(2'000'000, '['));
@@ -197,7 +197,7 @@ TEST_F(Failing, DoesNotPreventRemovals) {
   EXPECT_FALSE(std::filesystem::exists(host.path("var/lib/slipway")));
 }
 
-// Earlier the component counted as in place, so that the next apply had nothing to do and never verified it.
+// Before the fix, the component counted as in place, so that the next apply had nothing to do and never verified it.
 TEST_F(Failing, IsNoticedWhenVerifyItselfDied) {
   host.spec(kProbe);
   host.put("etc/probe-crash", "");
@@ -225,7 +225,8 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// Earlier verify failed on a node that had reverted an upgrade, although the former version was back and worked.
+// Before the fix, verify failed on a node that had reverted an upgrade, although the former version was back and
+// worked.
 TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   host.live = true;
   host.spec(kProbe);
@@ -242,7 +243,7 @@ TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
-// Earlier status reported a component as well although it could no longer be planned.
+// Before the fix, status reported a component as well although it could no longer be planned.
 TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
@@ -289,8 +290,8 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheRemedy) {
   EXPECT_THAT(apply.err, HasSubstr("slipway repair"));
 }
 
-// Earlier an apply whose disk failed at the very end noted the boot unit, which no plugin verifies: the note stayed for
-// good.
+// Before the fix, an apply whose disk failed at the very end noted the boot unit, which no plugin verifies: the note
+// stayed for good.
 TEST_F(Failing, OfTheBootUnitEndsWhenItMatchesThePlan) {
   host.spec(kProbe);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -301,7 +302,7 @@ TEST_F(Failing, OfTheBootUnitEndsWhenItMatchesThePlan) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// Earlier `status` said that nothing was provisioned, above a list of installed components.
+// Before the fix, `status` said that nothing was provisioned, above a list of installed components.
 TEST_F(Failing, DoesNotHideInstalledComponentsInStatus) {
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");

@@ -61,7 +61,7 @@ class Generations : public ::testing::Test {
 constexpr const char* kPlainBystander = "    bystander: {}\n";
 constexpr const char* kUnmergeable = "    bystander: {merges: {/etc/bad.json: '{\"a\": 1}'}}\n";
 
-// Earlier a driver that was removed while runtime failed came back at the next boot.
+// Before the fix, a driver that was removed while runtime failed came back at the next boot.
 TEST_F(Generations, KeepSucceededComponentsBesideFailedOnes) {
   host.put("etc/bad.json", "no JSON\n");
   probe("one", kPlainBystander);
@@ -146,7 +146,7 @@ TEST_F(Generations, RollingBackTwiceGoesTwoBack) {
   EXPECT_EQ(content("etc/probe.conf"), "one");
 }
 
-// Earlier the error named the unknown key, as if the user could correct the spec.
+// Before the fix, the error named the unknown key, as if the user could correct the spec.
 TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   const std::string bystander = "    bystander: {file: /etc/by}\n";
   probe("one", bystander);
@@ -165,7 +165,7 @@ TEST_F(Generations, OfAnotherPluginNameThatPlugin) {
   EXPECT_EQ(content("etc/probe.conf"), "two");
 }
 
-// Earlier it left an active generation 3 that repeated the second one.
+// Before the fix, a failed rollback left an active generation 3 that repeated generation 2.
 TEST_F(Generations, RollbackThatFailsKeepsTheActiveOne) {
   probe("one");
   run({"apply"});

@@ -27,7 +27,7 @@ class GoingBack : public ::testing::Test {
   ScratchHost host;
 };
 
-// Earlier "driver: failed" was printed beside "Generation 2 is active".
+// Before the fix, "driver: failed" was printed beside "Generation 2 is active".
 TEST_F(GoingBack, UndoesAChangeThatDoesNotWork) {
   apply_good();
   const auto before = host.tree();
@@ -100,7 +100,7 @@ TEST_F(GoingBack, HasNoTargetInAFirstApply) {
   EXPECT_THAT(first.out, HasSubstr("Generation 1 is active"));
 }
 
-// Earlier the reverted generation was planned for the kernel and hardware of the failed run.
+// Before the fix, the reverted generation was planned for the kernel and hardware of the failed run.
 TEST_F(GoingBack, UsesTheKernelAndTheHardwareOfThatGeneration) {
   for (const char* release : {"6.1.0-1-amd64", "6.1.0-2-amd64"})
     std::filesystem::create_directories(host.path("usr/lib/modules/" + std::string(release)));

@@ -135,7 +135,7 @@ TEST(LogLevel, ThatIsInvalidIsAnErrorWithTheAllowedValues) {
   }
 }
 
-// Earlier a plugin's text could clear the screen, and write lines that looked like slipway's own.
+// Before the fix, a plugin's text could clear the screen, and write lines that looked like slipway's own.
 TEST(LogLine, IsOneLineForAnyMessage) {
   const ScratchHost host;
   host.put("etc/probe-says", "\x1b[2J\rslipway: all is well\x07\n");

@@ -56,7 +56,7 @@ Json image_log(const ScratchHost& host) {
   return Json::parse(ran.out, nullptr, false)["entries"];
 }
 
-// Earlier a machine that was booted from an image had no log of the work done in it.
+// Before the fix, a machine that was booted from an image had no log of the work done in it.
 TEST(Log, OfAnImageIsInTheRootAndHidesTheBuildMachine) {
   const ScratchHost host;
   host.spec(kOne);
@@ -102,7 +102,7 @@ TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
   EXPECT_EQ(image_log(host)[2]["command"], "remove");
 }
 
-// Earlier a removal that was killed after the state was removed left the log for good, and /var with it.
+// Before the fix, a removal that was killed after the state was removed left the log for good, and /var with it.
 TEST(Log, OfAnImageGoesWithTheNextRunAfterARemovalThatWasInterrupted) {
   ScratchHost host;
   host.spec("    probe: {files: {/etc/probe.conf: one}}\n");

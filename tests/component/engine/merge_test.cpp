@@ -79,7 +79,7 @@ TEST_F(MergeTest, TwoComponentsShareAFileAndAreRemovedInAnyOrder) {
   }
 }
 
-// Earlier the plan named the key, the apply left it in place, and then no record had its owner.
+// Before the fix, the plan named the key, the apply left it in place, and then no record had its owner.
 TEST_F(MergeTest, RestoresAKeyThatItsComponentNoLongerSets) {
   spec(R"({"root": "/data", "plugins": {"io.containerd.grpc.v1.cri": {"enable_cdi": true}}})");
   ASSERT_EQ(apply().code, 0);
@@ -139,7 +139,7 @@ TEST_F(MergeTest, RefusesAFileThatDoesNotParseAndNamesThePlace) {
   EXPECT_EQ(host_.tree(), before);
 }
 
-// An image's author writes its records: earlier one without a key ended slipway.
+// An image's author writes its records: before the fix, a record without a key ended slipway.
 TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
   spec(R"({"root": "/data"})");
   ASSERT_EQ(apply().code, 0);

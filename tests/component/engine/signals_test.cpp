@@ -53,7 +53,7 @@ class Signals : public ::testing::Test {
   const std::filesystem::path asleep = host.folder().at("asleep");
 };
 
-// Earlier /tmp/slipway-sim-… stayed after every signal.
+// Before the fix, /tmp/slipway-sim-… stayed after every signal.
 TEST_F(Signals, LeaveNoTemporaryFolderBehind) {
   host.put("etc/probe-hang-in-detect", asleep.string());
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGKILL})
@@ -83,7 +83,7 @@ TEST_F(Signals, AreNotNeededForTheTemporaryFolderToGo) {
   EXPECT_EQ(entries(temporary), std::vector<std::string>{}) << "when it has ended, not some time later";
 }
 
-// Earlier SIGHUP ended an apply with 129, in the middle of its changes.
+// Before the fix, SIGHUP ended an apply with 129, in the middle of its changes.
 TEST_F(Signals, FromAClosedTerminalLetTheApplyFinishItsComponent) {
   host.live = true;
   host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
@@ -100,7 +100,7 @@ TEST_F(Signals, FromAClosedTerminalLetTheApplyFinishItsComponent) {
   EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("cut off")));
 }
 
-// Earlier each component whose turn had not come reported it again, with the same advice.
+// Before the fix, each component whose turn had not come reported it again, with the same advice.
 TEST_F(Signals, AreReportedOnceForAllSkippedComponents) {
   host.live = true;
   host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() +

@@ -99,7 +99,7 @@ TEST_F(StatusPage, ShowsSinceWhenAComponentFails) {
   EXPECT_EQ(status()["components"]["probe"].value("since", "").substr(0, 10), "2026-01-02");
 }
 
-// Earlier each was "a bug in slipway".
+// Before the fix, each was "a bug in slipway".
 TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   host.spec("    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
@@ -128,8 +128,8 @@ TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
   damaged("generations/1.json", generation.dump());
 }
 
-// A program rewrites an engine's file at each of its runs: earlier that was invisible, because the file was right
-// again.
+// A program rewrites an engine's file at each of its runs: before the fix, the change was invisible, because slipway
+// had restored the file.
 TEST_F(StatusPage, ListsRestoredFilesSinceTheBoot) {
   host.live = true;
   std::string boot;

@@ -72,7 +72,8 @@ TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
 }
 
-// Earlier the plan was made before the first component's turn, and its files were written without another check.
+// Before the fix, the plan was made before the first component's turn, and its files were written without another
+// check.
 TEST_F(UserEdits, OfAFileThatIsPlannedLaterAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -101,14 +102,14 @@ TEST_F(UserEdits, OfAFileThatIsReplacedForTheFirstTimeComeBackWithItsRemoval) {
   EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
 }
 
-// Earlier the content at the end of the apply was taken for slipway's own.
+// Before the fix, the content at the end of the apply was taken for slipway's own.
 TEST_F(UserEdits, OfAFileThatThisApplyHasJustWrittenAreKept) {
   host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");
   EXPECT_EQ(edit_during_apply("etc/probe.conf"), 0) << host_.error_text();
   expect_reported_as_drift();
 }
 
-// Earlier an edit right after the rename was taken for slipway's content.
+// Before the fix, an edit right after the rename was taken for slipway's content.
 TEST_F(UserEdits, OfAFileRightAfterItsRenameAreKept) {
   if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
   host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");

@@ -149,7 +149,7 @@ TEST_F(Install, ASecondTimeChangesNothing) {
   EXPECT_EQ(host_.mtime_ns(kInstalled), time);
 }
 
-// Earlier an image made by the guide could not provision itself: only the package had the unit.
+// Before the fix, an image made by the guide could not provision itself: only the package had the unit.
 TEST_F(Install, InstallsTheApplyUnitWithSystemd) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   ASSERT_EQ(install().code, 0);
@@ -158,14 +158,14 @@ TEST_F(Install, InstallsTheApplyUnitWithSystemd) {
   ASSERT_EQ(install().code, 0);
   EXPECT_THAT(host_.text(unit), HasSubstr("ExecStart=/usr/bin/slipway apply --yes"));
   EXPECT_FALSE(fs::exists(host_.path("etc/systemd"))) << "nothing enables it";
-  // Earlier a join script that was ordered after the target found no such unit before the first apply.
+  // Before the fix, a join script that was ordered after the target found no such unit before the first apply.
   EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-ready.target"), HasSubstr("Requires=slipway-verify.service"));
   EXPECT_THAT(host_.text("usr/lib/systemd/system/slipway-verify.service"),
               HasSubstr("ExecStart=/usr/bin/slipway verify --boot"));
 }
 
-// `systemctl enable` follows a link and records its target: earlier the next install left an enabled unit without a
-// file.
+// `systemctl enable` follows a link and records its target: before the fix, the next install left an enabled unit
+// without a file.
 TEST_F(Install, InstallsTheUnitAsAFile) {
   const std::string unit = "usr/lib/systemd/system/slipway-apply.service";
   const std::string kept = "/current/lib/systemd/system/slipway-apply.service";
@@ -208,7 +208,8 @@ TEST_F(Install, InstallsOnlyNeededFilesWithoutDebugInformation) {
   EXPECT_THAT(output_of("readelf -dW " + engine), HasSubstr("[$ORIGIN/../../lib/slipway/libraries]"));
 }
 
-// One plugin has the components cdi and runtime: earlier 7 MB of the second's programs were copied for the first.
+// One plugin has the components cdi and runtime: before the fix, 7 MB of the second's programs were copied for the
+// first.
 TEST_F(Install, InstallsOnlyTheProgramsOfRequestedComponents) {
   ASSERT_EQ(install({"--only", "cdi"}).code, 0);
   std::string names;
@@ -304,7 +305,8 @@ std::string greedy_library() {
   return hostile_elf(std::move(sections), SHF_COMPRESSED, packed_zeros(std::uint64_t{660} << 20U));
 }
 
-// Earlier a library from an image's author was read with all the memory that it needed: one of 12 MiB took 1.9 GiB.
+// Before the fix, a library from an image's author was read with all the memory that it needed: one of 12 MiB took 1.9
+// GiB.
 TEST_F(Install, NeedsNoMoreMemoryForAHostileRoot) {
   const std::uint64_t plain = peak_mib(0);
   fs::remove_all(host_.path(kInstalled));
@@ -387,7 +389,7 @@ TEST_F(Install, IsRequiredByAPlanForAnImage) {
   EXPECT_EQ(host_.slipway({"plan"}).code, 2);
 }
 
-// Earlier the problem appeared at the boot, which did not have the component.
+// Before the fix, the problem appeared at the boot, which did not have the component.
 TEST_F(Install, IsRequiredAgainForAMissingPlugin) {
   host_.installed = true;
   ASSERT_EQ(install({"--only", "driver"}).code, 0);

@@ -240,7 +240,7 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   EXPECT_EQ(node.instances(1).size(), 7U);
 }
 
-// Earlier an address with a typing error left its GPU to be partitioned, without a message.
+// Before the fix, an address with a typing error left its GPU to be partitioned, without a message.
 TEST(MigComponent, RefusesManagersOfUnknownGpus) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -285,7 +285,7 @@ TEST(MigComponent, EnablesMigFirstForOlderDrivers) {
   ASSERT_EQ(node.sim("gpu 0 profiles-when-disabled off").code, 0);
   const Ran named = node.plan("all-1g.10gb");
   EXPECT_EQ(named.code, 2) << named.out << named.err;
-  EXPECT_THAT(named.out, HasSubstr("its configs are those that NVIDIA publishes"));
+  EXPECT_THAT(named.out, HasSubstr("it has the configs that NVIDIA publishes for it"));
   const auto section = [&](const std::string& devices) {
     node.section(
         "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, mig-devices: " +
@@ -312,7 +312,7 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
   EXPECT_EQ(node.instances(), before);
 }
 
-// Earlier a file of the user was overwritten, and removed with the component.
+// Before the fix, a file of the user was overwritten, and removed with the component.
 TEST(MigComponent, NeverOverwritesOtherFiles) {
   const MigNode node("a100-80x1");
   node.host().put("etc/mine", "of somebody\n");
@@ -337,8 +337,8 @@ TEST(MigComponent, SaysWhatToDoAboutAFileThatIsMissing) {
   }
 }
 
-// Earlier another user's labels could choose the layout of all GPUs, another user's file the config, and another user's
-// link the place where root wrote the state.
+// Before the fix, another user's labels could choose the layout of all GPUs, another user's file the config, and
+// another user's link the place where root wrote the state.
 TEST(MigComponent, RefusesAFileThatAnotherUserCouldHaveWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const MigNode node("a100-80x1");
@@ -364,7 +364,8 @@ TEST(MigComponent, RefusesAFileThatAnotherUserCouldHaveWritten) {
   }
 }
 
-// The labels of nvidia-mig-manager, in files. Earlier a root's own link made slipway write the state on the machine.
+// The labels of nvidia-mig-manager, in files. Before the fix, a root's own link made slipway write the state on the
+// machine.
 TEST(MigComponent, WritesItsStateInsideTheRoot) {
   const MigNode node("a100-80x1");
   std::filesystem::create_directories(node.host().path("etc"));
@@ -468,8 +469,8 @@ TEST(MigComponent, DefersTheGpusOfAnImageToItsBoot) {
   EXPECT_THAT(wrong.out + wrong.err, HasSubstr("there is no config 'x'"));
 }
 
-// The component owns no files there, so earlier it stayed in the generation, and the boot would have partitioned the
-// GPUs; status did not list it, and a removal did not find it.
+// The component owns no files there, so before the fix it stayed in the generation, and the boot would have partitioned
+// the GPUs; status did not list it, and a removal did not find it.
 TEST(MigComponent, CanBeRemovedFromAnImage) {
   const testing::ScratchHost host;
   const auto applied = [&] {

@@ -26,7 +26,7 @@ TEST(MigDoctor, FindsNothingAfterAnApply) {
   EXPECT_THAT(ran.out, Not(HasSubstr("  mig.")));
 }
 
-// Earlier a manual change of MIG gave three entries, with mig.owned and a plan above the cause.
+// Before the fix, a manual change of MIG gave three entries, with mig.owned and a plan above the cause.
 TEST(MigDoctor, FindsAGpuThatLostItsInstances) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-balanced").code, 0);
@@ -53,7 +53,7 @@ TEST(MigDoctor, NamesAGpuThatIsLost) {
   EXPECT_EQ(node.slipway({"doctor"}).code, 0);
 }
 
-// Earlier the finding had the change of the last apply: "MIG disabled -> 7 x 1g.10gb".
+// Before the fix, the finding had the change of the last apply: "MIG disabled -> 7 x 1g.10gb".
 TEST(MigDoctor, ReportsDifferentLayouts) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb").code, 0);
@@ -64,7 +64,7 @@ TEST(MigDoctor, ReportsDifferentLayouts) {
   EXPECT_THAT(ran.out, Not(HasSubstr("->")));
 }
 
-// Earlier it advised to plan, to apply and to reboot, of which only one helps.
+// Before the fix, doctor advised to plan, to apply and to reboot, although only the reboot helps.
 TEST(MigDoctor, AdvisesARebootForADeferredChange) {
   const MigNode node("h100x2");
   node.section("config: all-balanced, drain: next-boot");
@@ -100,7 +100,7 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   const Ran ran = node.slipway({"doctor"});
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("fail  mig.other-manager: nvidia-mig-manager.service is enabled"));
-  EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
+  EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first selects GPU 1"));
 }
 
 TEST(MigDoctor, WarnsOfAMissingGpuAndOfAConfigWithoutGpus) {
@@ -120,8 +120,8 @@ TEST(MigDoctor, WarnsOfAMissingGpuAndOfAConfigWithoutGpus) {
   EXPECT_THAT(none.out, Not(HasSubstr("0 GPUs have")));
 }
 
-// Earlier a reset was advised in three ways, two of them without an address, together with an apply that would change
-// nothing.
+// Before the fix, a reset was advised in three ways, two of them without an address, together with an apply that would
+// change nothing.
 TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
   const MigNode node("a100-80x2");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -138,7 +138,7 @@ TEST(MigDoctor, HasOneAdviceForGpusThatWaitForAReset) {
   EXPECT_THAT(ran.out, Not(HasSubstr("do: run `slipway apply")));
 }
 
-// Earlier the policy next-boot and `slipway apply` were advised side by side.
+// Before the fix, the policy next-boot and `slipway apply` were advised side by side.
 TEST(MigDoctor, IgnoresUsersForADeferredChange) {
   const MigNode node("h100x1,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
@@ -147,7 +147,7 @@ TEST(MigDoctor, IgnoresUsersForADeferredChange) {
   EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.in-use")));
 }
 
-// Only the state file differed, but earlier verify reported different layouts.
+// Only the state file differed, but before the fix verify reported different layouts.
 TEST(MigDoctor, DoesNotReportAFailedApplyAsAnotherLayout) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.apply("all-1g.10gb, state_file: /etc/features.d/mig").code, 0);
@@ -157,7 +157,7 @@ TEST(MigDoctor, DoesNotReportAFailedApplyAsAnotherLayout) {
   EXPECT_THAT(node.slipway({"verify"}).out, Not(HasSubstr("not as slipway left it")));
 }
 
-// Earlier the mistake was reported in the generated configs, or the label was taken for a missing one.
+// Before the fix, the mistake was reported in the generated configs, or the label was taken for a missing one.
 TEST(MigLabels, ThatAreInvalidAreNamed) {
   const MigNode node("h100x1");
   node.section("config: all-1g.10gb, label_file: /etc/labels");
@@ -224,13 +224,13 @@ class NamedChild {
     ::waitpid(pid_, nullptr, 0);
   }
   std::string pid() const { return std::to_string(pid_); }
-  /// True when it has its name.
+  /// True when the process has taken this name.
   bool is_ready() const {
     std::ifstream in("/proc/" + pid() + "/comm");
     std::string name;
     return std::getline(in, name) && name == "nvidia-mig-mana";
   }
-  /// True when it runs like a privileged container's process, or this test runs without root.
+  /// True when this test's processes run like those of a privileged container, or this test runs without root.
   static bool counts() {
     std::ifstream in("/proc/self/status");
     for (std::string line; std::getline(in, line);)

@@ -50,7 +50,7 @@ TEST_F(MigDrain, FailsFastAndNamesTheHolders) {
   expect_changed();
 }
 
-// Earlier only the first GPU was named.
+// Before the fix, only the first GPU was named.
 TEST(MigDrains, FailWithTheHoldersOfEachGpu) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
@@ -153,7 +153,8 @@ TEST_F(MigDrain, KillsAJobThatIgnoresSigterm) {
   expect_changed();
 }
 
-// A process that may open a device may send the open file to a daemon, which an apply as root would have ended earlier.
+// A process that may open a device may send the open file to a daemon, which an apply as root would have ended before
+// the fix.
 TEST_F(MigDrain, DoesNotTerminateAProcessThatOnlyHoldsTheDeviceOpen) {
   const Child watcher;
   attach(watcher, "0 holder");

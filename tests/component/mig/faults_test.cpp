@@ -72,7 +72,7 @@ TEST(MigFaults, ReportLayoutsThatCouldNotBeRestored) {
   EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be restored"));
 }
 
-// Earlier one lost GPU failed the plan of all, so that after a reboot no GPU had instances.
+// Before the fix, one lost GPU failed the plan of all, so that after a reboot no GPU had instances.
 TEST(MigFaults, OfALostGpuDoNotAffectOtherGpus) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -96,7 +96,7 @@ TEST(MigFaults, OfALostGpuDoNotAffectOtherGpus) {
   EXPECT_EQ(node.slipway({"plan"}).code, 0) << "the others have their layouts";
 }
 
-// The manager of a GPU is found by its address, which earlier was known too late.
+// The manager of a GPU is found by its address, which was known too late before the fix.
 TEST(MigFaults, OfALostGpuAreIgnoredWhereAnotherComponentManagesIt) {
   const MigNode node("h100x4");
   ASSERT_EQ(node.plan("all-1g.10gb, managers: {0000:3a:00.0: dra}").code, 2);

@@ -64,7 +64,7 @@ class FleetNode {
   std::string config_;
 };
 
-// Earlier the component ended as waiting, and later components kept their former plan: containers got devices that no
+// Before the fix, mig ended as waiting, and later components kept their former plan: containers got devices that no
 // longer existed until the specs were written again.
 TEST(MigFleet, TheSpecHasTheDevicesOfTheGpusThatChangedWhileAnotherWaits) {
   const FleetNode node("h100x2");

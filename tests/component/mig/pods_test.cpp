@@ -36,7 +36,7 @@ class Kubelet {
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
   ~Kubelet() { end(); }
-  /// Removes every trace of it.
+  /// Ends this kubelet, and removes every trace of it.
   void end() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
@@ -120,8 +120,8 @@ TEST_F(MigPods, HoldTheirAllocatedDevices) {
   expect_changed();
 }
 
-// kubelet's pod resources API leaves init containers out: earlier an apply changed a GPU used by one, which kept its
-// node open.
+// kubelet's pod resources API leaves init containers out: before the fix, an apply changed a GPU that an init container
+// used and whose node it kept open.
 TEST_F(MigPods, HoldTheDevicesOfInitContainersAsWell) {
   const MigNode node("h100x1");
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
@@ -256,7 +256,7 @@ TEST_F(MigPods, AreReadFromTheCheckpointWithoutKubelet) {
   expect_changed();
 }
 
-// Earlier, with its socket moved away, kubelet counted as missing and its pods as ended.
+// Before the fix, with its socket moved away, kubelet counted as missing and its pods as ended.
 TEST_F(MigPods, AreReadFromTheCheckpointWithoutASocket) {
   const auto checkpoint = [&](const std::string& text) {
     node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);

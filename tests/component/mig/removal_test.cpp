@@ -59,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Removal{"Disable", ", on_remove: disable", {"off"}, "disable MIG on the GPUs"}),
     [](const auto& each) { return each.param.name; });
 
-// Earlier, with an empty label file, the plan said both that the GPUs stay as they are, and that MIG is disabled on
-// them.
+// Before the fix, with an empty label file, the plan said both that the GPUs stay as they are, and that MIG is disabled
+// on them.
 TEST(MigStays, WhileNoLabelNamesAConfig) {
   for (const char* on_remove : {"keep", "restore", "disable"}) {
     const MigNode node("h100x2");
@@ -82,7 +82,7 @@ TEST(MigStays, WhileNoLabelNamesAConfig) {
   }
 }
 
-// Earlier, without the driver, the plan removed the layouts, and an apply failed.
+// Before the fix, without the driver, the plan removed the layouts, and an apply failed.
 TEST(MigStays, WhileTheDriverIsNotLoaded) {
   for (const char* on_remove : {"keep", "restore", "disable"}) {
     const MigNode node("h100x2");
@@ -101,7 +101,7 @@ TEST(MigStays, WhileTheDriverIsNotLoaded) {
   }
 }
 
-// Earlier the boot unit was removed first, so that no boot created the remaining instances; verify passed.
+// Before the fix, the boot unit was removed first, so that no boot created the remaining instances; verify passed.
 TEST(MigRemovals, ThatFailKeepTheBootUnitAndHaveARemedy) {
   const MigNode node("h100x2");
   ASSERT_EQ(node.apply("all-1g.10gb, on_remove: disable").code, 0);

@@ -69,7 +69,7 @@ class MigOnAnotherMachine : public MigMachine {
   std::optional<Listener> service_;
 };
 
-// Earlier `slipway mig apply --sim` asked this machine's kubelet for users of the simulated GPUs, and made this
+// Before the fix, `slipway mig apply --sim` asked this machine's kubelet for users of the simulated GPUs, and made this
 // machine's services release their own.
 TEST_F(MigOnAnotherMachine, IgnoresThisMachinesFiles) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounts need root";

@@ -58,7 +58,8 @@ TEST_F(MigTools, ReadStandardInputAndTheVariablesOfUpstream) {
   EXPECT_EQ(run("MIG_PARTED_OUTPUT_FORMAT=json " + machine_ + SLIPWAY_PROGRAM " mig export").output.front(), '{');
 }
 
-// With --sim or -v a worker runs the tool; earlier it read /dev/null and had none of the shell's descriptors.
+// With --sim or -v a worker runs the tool; before the fix, the tool read /dev/null and had none of the shell's
+// descriptors.
 TEST_F(MigTools, ReadStandardInputAndDescriptorsInAWorkerAsWell) {
   const std::string machine = " --sim h100x1 --root " + folder_.path();
   const std::string program = SLIPWAY_PROGRAM " mig ";
@@ -101,7 +102,7 @@ TEST_F(MigTools, SkipALostGpuAndNameIt) {
   EXPECT_EQ(mig("export").status, 1);
 }
 
-// Earlier it printed a config of null, which apply rejects.
+// Before the fix, the tool printed a config of null, which apply rejects.
 TEST_F(MigTools, ExportIsAnErrorWhereThereIsNoGpu) {
   make("empty");
   const Ran ran = mig("export");
@@ -195,7 +196,7 @@ TEST_F(MigTools, RunHooksAroundAnApply) {
   EXPECT_EQ(content(diary), "apply-start mine it false\napply-exit mine it false\n") << "nothing was to be changed";
 }
 
-// Earlier hooks that any user could have written ran as root.
+// Before the fix, hooks that any user could have written ran as root.
 TEST_F(MigTools, RunNoHooksThatAnotherUserCouldHaveWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   make("h100x1");

@@ -201,7 +201,7 @@ constexpr Fault kFaults[] = {
     {"reads-the-environment", "plugin.plan",
      "depends on the variable TZ: file /etc/faulty.conf (content, line 2: \"here\" -> \"Pacific/Chatham\")"},
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, but the manifest does not have it"},
-    {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a string there"},
+    {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, but the spec has a string there"},
     {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
     {"custom-without-calls", "plugin.plan",
      "the plugin of faulty plans the custom action 'act' but cannot carry it out"},

@@ -116,7 +116,7 @@ TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.exit_code(), 0);
 }
 
-// Earlier an error that only the component finds ended the service.
+// Before the fix, an error that only the component finds ended the service.
 TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   spec("text: tick");
   RunningService service(host_);
@@ -136,8 +136,8 @@ TEST_F(ServiceTest, ContinuesWithTheFormerSpecWhenItsComponentRefusesTheNewOne) 
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
-// Earlier a correction that arrived while the wrong spec was starting was dropped; one that equalled the former spec
-// ended the service.
+// Before the fix, a correction that arrived while the wrong spec was starting was dropped; one that equalled the former
+// spec ended the service.
 TEST_F(ServiceTest, TakesACorrectionThatComesWhileAWrongSpecIsStarting) {
   for (const std::string correction : {"tack", "tick"}) {
     SCOPED_TRACE(correction);

@@ -98,7 +98,7 @@ TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
   ::close(listening);
 }
 
-// Earlier verify and doctor passed while the service had been dead for days, and only status reported it.
+// Before the fix, verify and doctor passed while the service had been dead for days, and only status reported it.
 TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun) {
   const auto on_machine = [&](const std::string& command) {
     return host_.slipway({command, "--sim", "l4x1", "-f", host_.folder().at("host.yaml").string()});
@@ -124,7 +124,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
   }
 }
 
-// Earlier verify and doctor passed a service that itself reported that it does not work.
+// Before the fix, verify and doctor passed a service that itself reported that it does not work.
 TEST_F(StatusTest, AgreesWithVerifyAndDoctorAboutAServicesProblems) {
   spec(", how: ails");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -140,7 +140,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorAboutAServicesProblems) {
   }
 }
 
-// Earlier a command that a service advised was for the machine's own root, for any root.
+// Before the fix, a command that a service advised was for the machine's own root, for any root.
 TEST_F(StatusTest, AndTheLogNameTheRootInAdvisedCommands) {
   spec(", how: advises");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
@@ -154,7 +154,7 @@ TEST_F(StatusTest, AndTheLogNameTheRootInAdvisedCommands) {
   EXPECT_THAT(host_.slipway({"verify"}).out, HasSubstr(command));
 }
 
-// Earlier status gave the cause of an apply that failed an hour ago, beside a working service.
+// Before the fix, status gave the cause of an apply that failed an hour ago, beside a working service.
 TEST_F(StatusTest, SaysThatAFailedServiceWorksNow) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);

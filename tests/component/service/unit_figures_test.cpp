@@ -97,7 +97,7 @@ class OwnUnits : public ::testing::Test {
   ScratchHost host_;
 };
 
-// Earlier they were 9.6 of 10, UNSAFE.
+// Before the fix, these units had a score of 9.6 of 10, UNSAFE.
 TEST_F(OwnUnits, AreRestrictedAsDocumented) {
   const std::string page = text_of(SLIPWAY_SOURCES "/docs/units.md");
   for (const Figure& figure : kFigures) {
@@ -170,7 +170,8 @@ TEST_F(OwnUnits, OfABootsVerifyStartAfterTheServicesAndDelayNoUnit) {
             std::string::npos);
 }
 
-// Earlier checks that need kubelet or an engine were "not exercised" at a boot, and never repeated once those ran.
+// Before the fix, checks that need kubelet or an engine were "not exercised" at a boot, and never repeated once those
+// ran.
 TEST_F(OwnUnits, OfALateVerifyAreStartedByEachEngineAndKubeletAndDelayNoUnit) {
   const std::string late = text_of(file("slipway-verify-late.service"));
   const auto engines = words_of(text_of(file("slipway-boot.service")), "Before");

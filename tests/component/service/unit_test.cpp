@@ -35,7 +35,8 @@ TEST(ServiceUnit, IsInstalledWithTheComponentAndRunsItsSection) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
 }
 
-// Earlier a value of the spec, which has mode 0600, appeared in a world-readable file, in `plan -v` and in `diff`.
+// Before the fix, a value of the spec, which has mode 0600, appeared in a world-readable file, in `plan -v` and in
+// `diff`.
 TEST(ServiceUnit, KeepsASecretOfTheSpecFromOtherUsersAndFromTheScreen) {
   const ScratchHost host;
   const std::string file = host.path("etc/slipway/services/ticker.json").string();
@@ -77,7 +78,7 @@ TEST(ServiceUnit, WithoutDeclaredNeedsCausesAWarningOfTheCheck) {
   EXPECT_THAT(check.out, HasSubstr("warning  plugin.service-needs: the manifest declares no service_needs for ticker"));
 }
 
-// Earlier each had a line of its own with the same text.
+// Before the fix, each had a line of its own with the same text.
 TEST(ServiceUnit, OfAnImageWaitsForTheBoot) {
   const ScratchHost host;
   const std::string ticks = host.folder().at("ticks").string();
@@ -88,7 +89,7 @@ TEST(ServiceUnit, OfAnImageWaitsForTheBoot) {
                                    "the root is not running"));
 }
 
-// Earlier slipway-boot.service told systemd to start a service that comes after it, and waited for it until its
+// Before the fix, slipway-boot.service told systemd to start a service that comes after it, and waited for it until its
 // timeout.
 TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
@@ -106,7 +107,8 @@ TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   EXPECT_EQ(systemd.told(), "");
 }
 
-// Earlier, on a booted image without a GPU, verify and plan wanted to start services that their conditions had skipped.
+// Before the fix, on a booted image without a GPU, verify and plan wanted to start services that their conditions had
+// skipped.
 TEST(ServiceUnit, IsCorrectWhenItsConditionSkippedIt) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -122,12 +124,13 @@ TEST(ServiceUnit, IsCorrectWhenItsConditionSkippedIt) {
   };
   systemd.skipped("slipway-ticker.service");
   expect_as_it_should_be();
-  // Earlier an apply in a container on its host failed, because the host has no slipway for the unit to run.
+  // Before the fix, an apply in a container on its host failed, because the host has no slipway for the unit to run.
   systemd.unmet("slipway-ticker.service");
   expect_as_it_should_be();
 }
 
-// Its section's file triggers a reload: earlier the unit was started, and restarted a second later, in the first apply.
+// Its section's file triggers a reload: before the fix, the unit was started, and restarted a second later, in the
+// first apply.
 TEST(ServiceUnit, IsStartedOnceAndReloadedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
@@ -290,7 +293,7 @@ TEST_P(LosingService, RestartsWhenItsFolderIsRemoved) {
               HasSubstr(folder.string() + " is gone; the service restarts so that the folder is created again"));
 }
 
-// Earlier an upgrade restarted the unit, and meanwhile the service did no work.
+// Before the fix, an upgrade restarted the unit, and meanwhile the service did no work.
 TEST_F(AppliedService, WithAReplacedProgramRunsUntilTheNewOneIsReady) {
   apply("loner", ", text: former");
   RunningService service(host_, {"service", "loner", "--boot"});
@@ -328,7 +331,7 @@ TEST_F(AppliedService, WithAnInvalidReplacementKeepsRunning) {
   EXPECT_THAT(service.did(), ::testing::EndsWith("former\n"));
 }
 
-// Earlier a hanging driver delayed all units ordered after the service.
+// Before the fix, a hanging driver delayed all units ordered after the service.
 TEST_F(AppliedService, ThatDelaysUnitsCountsAsStartedAfterATimeLimit) {
   apply("loner", ", how: never-ready");
   change("loner", [](Json& left) { left["before"] = {"kubelet.service"}; });

@@ -136,7 +136,8 @@ TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFile) {
   EXPECT_TRUE(comes_to("toolkit-ready", true));
 }
 
-// Earlier it called NVML twice a second, and kept 17 MB of it: now a child calls it, and only after an event.
+// Before the fix, the service called NVML twice a second, and kept NVML's 17 MB: now a child calls it, and only after
+// an event.
 TEST_F(ValidatorService, StartsNvmlOncePerEventInAnotherProcess) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -211,7 +212,7 @@ TEST_F(ValidatorService, ContinuesWithoutItsPortWhenThatIsTaken) {
   ::close(fd);
 }
 
-// Earlier the service was "working" and no message said that Prometheus gets nothing.
+// Before the fix, the service was "working" and no message said that Prometheus gets nothing.
 TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
   const auto [fd, port] = take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
@@ -234,7 +235,8 @@ TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
   EXPECT_THAT(get_metrics(port), HasSubstr("gpu_operator_node_driver_ready{node=\"node-1\"} 1\n"));
 }
 
-// Earlier its NVML answered anyway, and verify passed the driver although no apply had installed one.
+// Before the fix, the simulated machine's NVML answered anyway, and verify passed the driver although no apply had
+// installed one.
 TEST_F(ValidatorService, FindsNoWorkingDriverOnABareMachine) {
   machine_ = "h100x2";
   const Ran verify = host_.slipway(words("verify"));

@@ -65,7 +65,7 @@ TEST(BuildContainer, IsPrivilegedWithoutModulesOfTheKernelThatRuns) {
 
 constexpr const char* kBoot = "76ea1c2d-b71f-49ee-8d44-c5fb7da72ab4\n";
 
-// Earlier every command after `apply --live` asked again.
+// Before the fix, every command after `apply --live` asked again.
 TEST(BuildContainer, IsNotAMachineThatWasMarkedAsRunning) {
   const TempDir top = machine(kContainer, kEverybody);
   top.file("proc/sys/kernel/random/boot_id", kBoot);

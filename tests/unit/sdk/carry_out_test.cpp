@@ -180,7 +180,7 @@ TEST(SpecOfAnotherType, IsADefectThatNamesTheKey) {
     (void)spec.text("memory");
     FAIL() << "nothing was thrown";
   } catch (const std::logic_error& problem) {
-    EXPECT_STREQ(problem.what(), "the spec's key 'memory' is read as a string, and the spec has a number there");
+    EXPECT_STREQ(problem.what(), "the spec's key 'memory' is read as a string, but the spec has a number there");
   }
   EXPECT_THROW((void)spec.flag("memory"), std::logic_error);
   EXPECT_THROW((void)spec.texts("memory"), std::logic_error);

@@ -33,7 +33,7 @@ TEST(Error, OfAFullDiskExplainsHowToContinue) {
   EXPECT_NE(error.next.find("free some space"), std::string::npos);
 }
 
-// A service's root has no CAP_DAC_OVERRIDE. Earlier the advice was to become root.
+// A service's root has no CAP_DAC_OVERRIDE. Before the fix, the advice was to become root.
 TEST(Error, OfADeniedFileHasARemedyForRoot) {
   const Error error = system_error("read", "/etc/key.pem", EACCES);
   EXPECT_NE(error.next.find(::geteuid() == 0 ? "chown root" : "sudo"), std::string::npos) << error.next;

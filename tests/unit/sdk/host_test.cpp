@@ -134,7 +134,7 @@ TEST_F(HostTest, KnowsWhetherAProcessListensAtASocket) {
   EXPECT_EQ(connect_to(*host_, "/run/slipway/service/gfd.sock").error().code, ErrorCode::unreachable);
 }
 
-// Earlier a simulated machine without a root of its own asked this machine's kubelet for the users of its GPUs.
+// Before the fix, a simulated machine without a root of its own asked this machine's kubelet for the users of its GPUs.
 TEST_F(HostTest, HasNoListenersInABorrowedRoot) {
   const std::string path = tree_.at("listens.sock").string();
   const Fd listening = listen_at(path);

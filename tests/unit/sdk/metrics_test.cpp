@@ -22,7 +22,7 @@ TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
             "errors_total 18446744073709551615\n");
 }
 
-// Earlier one byte of a file of counters that was not UTF-8 made Prometheus refuse the whole page.
+// Before the fix, one byte of a file of counters that was not UTF-8 made Prometheus refuse the whole page.
 TEST(Metrics, AreUtf8ForAnyText) {
   const auto shown = [](std::string_view text) { return MetricsText::rendered({{"a", text}}); };
   EXPECT_EQ(shown("\u00e9\u20ac\U0001f600"), "{a=\"\u00e9\u20ac\U0001f600\"}");

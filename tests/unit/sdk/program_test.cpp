@@ -42,7 +42,7 @@ TEST(HostRun, GivesAnEmptyInputAndAFixedEnvironment) {
   EXPECT_EQ(shell("cat; env | grep -c . ; echo $LC_ALL$SLIPWAY_SECRET; pwd")->output.substr(2), "C\n/\n");
 }
 
-// Earlier depmod wrote a modules.dep that only root could read, when root's umask was 077.
+// Before the fix, depmod wrote a modules.dep that only root could read, when root's umask was 077.
 TEST(HostRun, GivesTheUsualUmaskForAnyCaller) {
   const mode_t mask = umask(077);
   const Result<ProcessOutput> ran = shell("umask");

@@ -93,7 +93,7 @@ TEST_F(ServiceLoopTest, ReportsToTheWatchdogAsOftenAsRequested) {
   EXPECT_EQ(passes, 1);
 }
 
-// Earlier it woke itself and the listening process once a second, although no program had requested that.
+// Before the fix, the loop woke itself and the listening process once a second, although no program had requested that.
 TEST_F(ServiceLoopTest, ReportsNothingWithoutAWatchdog) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes >= 50; }));

@@ -86,7 +86,7 @@ TEST_F(TrustedFile, OfAHostMayNotBeOpenToItsGroup) {
   EXPECT_TRUE(read_trusted(root(), "/etc/x/file", kLimit)) << "root's own group, and no such list";
 }
 
-// Earlier a TLS key with mode 0644 was accepted without a message.
+// Before the fix, a TLS key with mode 0644 was accepted without a message.
 TEST_F(TrustedFile, ThatIsASecretMayNotBeReadableByAllUsers) {
   const Result<std::string> open = read_private(root(), "/etc/link", kLimit);
   ASSERT_FALSE(open);
@@ -126,8 +126,8 @@ TEST_F(TrustedFile, OfACommandLineMayBeAPipe) {
   ::close(ends[0]);
 }
 
-// Earlier a library from a folder that a key of the spec names was loaded, even if another user had put it there: its
-// initialisation ran as root.
+// Before the fix, a library from a folder that a key of the spec names was loaded, even if another user had put it
+// there: its initialisation ran as root.
 TEST_F(TrustedFile, ThatIsALibraryOfAnotherUserIsNotLoaded) {
   const std::string file = host_.root_folder() + "/etc/x/file";
   const std::string mark = host_.root_folder() + "/loaded";
@@ -170,8 +170,8 @@ class HostWithLateFile final : public Host {
   const Host& inner_;
 };
 
-// Earlier a file that was absent during the check of its path was read anyway: in a folder like /tmp, any file that
-// appeared in the meantime.
+// Before the fix, a file that was absent during the check of its path was read anyway: in a folder like /tmp, any file
+// that appeared in the meantime.
 TEST(TrustedFileOfAnyUser, IsAbsentWhenItAppearsTooLate) {
   FakeHost without;
   EXPECT_EQ(read_trusted(HostWithLateFile(without), "/tmp/x/file").error().code, ErrorCode::not_found);

@@ -98,7 +98,7 @@ std::string acl_for_the_caller() {
   return list;
 }
 
-// Earlier the list was missed: the group's bits of the mode showed its mask, and the group was root's.
+// Before the fix, the list was missed: the group's bits of the mode showed its mask, and the group was root's.
 TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const TempDir folder;

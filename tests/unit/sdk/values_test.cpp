@@ -153,7 +153,7 @@ TEST(Values, OfAnyFormAreReadOrRefusedWithoutAnException) {
   }
 }
 
-// Earlier a plugin that did not check for an error got "std::get: wrong index for variant".
+// Before the fix, a plugin that did not check for an error got "std::get: wrong index for variant".
 TEST(Result, OfAFailedCallSaysWhatFailedWhenItsValueIsRead) {
   const Result<int> failed = Error{.code = ErrorCode::not_found, .what = "there is no GPU", .next = "look for one"};
   try {

@@ -24,7 +24,7 @@ constexpr milliseconds kStreamLimit{3'000};
 constexpr milliseconds kSteadyStream{10'000};
 // kubelet closes a connection as soon as it has noticed the end of the stream.
 constexpr milliseconds kCloseLimit{100};
-// A program that empties kubelet's folder, such as `rm -r`, must not find a new socket again and again.
+// A program that empties kubelet's folder, such as `rm -r`, must not find a new socket after each removal.
 constexpr milliseconds kWipeLimit{200};
 // The pauses double; about a second in all.
 constexpr unsigned kQuickTries = 10;
@@ -89,7 +89,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
   if (!server) {
     const Error& error = server.error();
     if (problem_ != error.what)
-      context_.log("warning", resource_ + ": " + error.what + " (see that the folder can be written to)");
+      context_.log("warning", resource_ + ": " + error.what + " (make sure that the folder can be written to)");
     problem_ = error.what;
     serve_back_off_ = doubled(serve_back_off_);
     next_serve_ = now + serve_back_off_;
@@ -108,7 +108,8 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 void Endpoint::wait_for(const std::string& folder) {
   const std::string problem = "kubelet's folder " + folder + " is missing";
   if (problem_ != problem)
-    context_.log("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
+    context_.log("warning",
+                 problem + ": " + resource_ + " is offered as soon as kubelet has started and created the folder");
   problem_ = problem;
 }
 

@@ -43,8 +43,8 @@ struct EndpointStatus {
 /// folder as it starts; if kubelet has not restarted, it waits a moment before it creates another socket), and when the
 /// stream has ended or does not start. It ends the earlier stream first, because kubelet takes the end of any stream
 /// for the end of the resource. While no process listens at kubelet's socket it tries a few times within a second,
-/// since a socket exists a moment before kubelet listens, and then waits for another socket. Only if kubelet answers
-/// and refuses are the attempts made less and less often.
+/// since a socket exists a moment before kubelet listens, and then waits for another socket. When kubelet answers and
+/// refuses, each attempt waits longer than the one before.
 class Endpoint {
  public:
   using Clock = std::chrono::steady_clock;

@@ -60,7 +60,7 @@ Status WatchedSocket::tick(unsigned streams, Clock::time_point now) {
   const std::lock_guard lock(answer_->mutex);
   if (answer_->error.empty()) return {};
   return Error{.code = ErrorCode::denied,
-               .what = "kubelet does not take " + resource_ + ": " + std::exchange(answer_->error, {}),
+               .what = "kubelet does not accept " + resource_ + ": " + std::exchange(answer_->error, {}),
                .where = socket_};
 }
 

@@ -57,9 +57,9 @@ Status register_with_kubelet(const RootDir& root, const std::string& kubelet_soc
       {.method = "/v1beta1.Registration/Register", .message = request.SerializeAsString(), .limit = kRegisterLimit});
   if (answer) return {};
   return Error{.code = answer.error().code,
-               .what = "kubelet does not take " + resource + ": " + answer.error().what,
+               .what = "kubelet does not accept " + resource + ": " + answer.error().what,
                .where = kubelet_socket,
-               .next = "it is tried again; see that kubelet runs, and what its log says"};
+               .next = "the service tries again by itself; check that kubelet runs, and read kubelet's log"};
 }
 
 Result<std::unique_ptr<RegistrationServer>> RegistrationServer::start(GrpcThread& thread, const RootDir& root,

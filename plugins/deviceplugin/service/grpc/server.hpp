@@ -20,7 +20,7 @@ namespace slipway::deviceplugin {
 
 class GrpcServer;
 
-/// The thread that serves all sockets. It outlives its servers, and sleeps without requests.
+/// The thread that serves all sockets. It outlives its servers, and sleeps while there are no requests.
 class GrpcThread {
  public:
   GrpcThread();

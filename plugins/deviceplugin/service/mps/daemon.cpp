@@ -146,15 +146,15 @@ Result<bool> MpsDaemon::take_over() {
   unseen_since_.reset();
   if (users) process_ = find_daemon(program_, *users);
   if (!process_) return false;
-  log_("info", resource_ + ": took over the MPS control daemon that runs");
+  log_("info", resource_ + ": took over the MPS control daemon that was running");
   renew_devices(program_, resource_);
   silent_since_ = Clock::now();
   state_ = State::starting;
   return true;
 }
 
-/// The daemon reports no error when it ignores a limit, and exits with 0; a query then shows none. The query returns
-/// whole gigabytes, so a limit that may be set already is set again: it applies to later servers only.
+/// The daemon reports no error when it ignores a limit, and exits with 0; a query then shows no limit. The query
+/// returns whole gigabytes, so a limit that may be set already is set once more: that affects later servers only.
 Status MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit, const MpsBudget& budget) const {
   const std::string index = std::to_string(limit.index);
   const auto set = tell(memory_command(limit), budget);
@@ -220,7 +220,8 @@ void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
   const std::string words = words_of(why);
   if (problem_ != words)
     log_("warning",
-         resource_ + ": " + words + "; it is started again, and running containers can use it only after a restart");
+         resource_ + ": " + words +
+             "; slipway starts the daemon again, and containers that run now can use it only after their restart");
   stop(budget);
   problem_ = words;
   back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);

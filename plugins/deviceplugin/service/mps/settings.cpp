@@ -25,7 +25,7 @@ std::map<std::string, MpsSettings> mps_settings(const Resources& resources, cons
     for (std::size_t i = 0; i < resource.devices.size(); ++i) {
       const Device& device = resource.devices[i];
       const auto replicas = static_cast<std::size_t>(std::ranges::count(resource.ids, i, &Id::device));
-      if (replicas < 2) continue;  // exclusive, among shared ones of the same name
+      if (replicas < 2) continue;  // an exclusive device among shared ones of the same resource
       most = std::max(most, replicas);
       settings.gpus.push_back(device.uuid);
       settings.limits.push_back(

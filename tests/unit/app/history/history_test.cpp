@@ -71,7 +71,7 @@ TEST(History, ContinuesBehindALineThatAPowerCutLeftHalf) {
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1, 3));
 }
 
-// flock(2) on the folder only needs permission to open it; earlier the apply waited without a limit.
+// flock(2) on the folder only needs permission to open it; before the fix, the apply waited without a limit.
 TEST(History, IsWrittenWhileAnotherUserLocksTheFolder) {
   const TempDir folder;
   folder.directory("log");

@@ -47,7 +47,7 @@ TEST(ElfFile, ListsNeededLibrariesAndVersions) {
   EXPECT_THAT(elf->wanted.at("libc.so.6"), ::testing::Contains(::testing::StartsWith("GLIBC_2.")));
 }
 
-// Earlier a chain of records that leads back to its beginning was read forever.
+// Before the fix, a chain of records that leads back to its beginning was read forever.
 TEST(ElfFile, WithCircularRecordsIsReadOnce) {
   std::string file = this_program();
   const std::size_t at = section_at(file, SHT_GNU_verneed);
@@ -89,7 +89,7 @@ Result<OfferedLibrary> offered(const std::string& bytes, std::uintmax_t size = 0
 
 constexpr Elf64_Word kWhole = sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux);
 
-// Earlier 25 sparse libraries of 256 MiB took 5.6 GB of memory: each was read completely, and kept.
+// Before the fix, 25 sparse libraries of 256 MiB took 5.6 GB of memory: each was read completely, and kept.
 TEST(OfferedLibrary, HasTheVersionsThatALibraryOfARootDefines) {
   const std::string bytes = library_of({"GLIBC_2.2.5", "GLIBC_2.34"}, kWhole);
   for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{1} << 40U}) {  // too large for memory

@@ -14,7 +14,7 @@ Json ended(const char* id, Json components) {
   return {{"event", "end"}, {"id", id}, {"time", "2026-01-01T00:00:00Z"}, {"components", std::move(components)}};
 }
 
-// Earlier an image's log with a text in place of a component ended `slipway status`.
+// Before the fix, an image's log with a text in place of a component ended `slipway status`.
 TEST(PutBack, IsReadFromAnUntrustedLog) {
   const Json good = {{"name", "runtime"}, {"changes", {"/etc/x", 7}}};
   std::vector<Json> events{began("1")};

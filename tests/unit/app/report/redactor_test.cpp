@@ -187,8 +187,8 @@ TEST(Redactor, LeavesOutWhatIsNotYaml) {
   }
 }
 
-// Earlier the time grew with the product of text and secrets: 32,000 tokens in 0.9 MB took 5.6 s, and four times as
-// long for each doubling.
+// Before the fix, the time grew with the product of text and secrets: 32,000 tokens in 0.9 MB took 5.6 s, and four
+// times as long for each doubling.
 TEST(Redactor, FindsManySecretsInOnePass) {
   Redactor redactor;
   std::string text;
@@ -212,8 +212,8 @@ double work_of(const std::string& repeated, std::size_t times) {
   return static_cast<double>(looked_at) / static_cast<double>(line.size());
 }
 
-// Earlier the line was searched from its beginning for each word, to the end of its word for each name, to the next
-// letter for each blank: one line of 500,000 words took hours.
+// Before the fix, the line was searched from its beginning for each word, to the end of its word for each name, to the
+// next letter for each blank: one line of 500,000 words took hours.
 TEST(Redactor, ChecksALineOfAnyLengthEquallyOftenForEachLetter) {
   for (const char* repeated : {"-p1 ",
                                "mysql -p1 ",
@@ -255,7 +255,7 @@ TEST(Redactor, ChecksALineOfAnyLengthEquallyOftenForEachLetter) {
     EXPECT_LE(many, 1.5 * few + 1) << repeated;
     EXPECT_LE(many, 64) << repeated;
   }
-  const auto lines = [](std::size_t names) {  // earlier each name searched the lines below
+  const auto lines = [](std::size_t names) {  // before the fix, each name searched the lines below
     std::string text;
     for (std::size_t i = 0; i < names; ++i) text += "token: ";
     text += "{\n" + std::string(names, ' ');

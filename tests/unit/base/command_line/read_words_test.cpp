@@ -260,7 +260,7 @@ TEST(CommandHelp, BreaksLinesAtBlanks) {
   EXPECT_THAT(text, HasSubstr(std::string(60, 'x') + "\n" + std::string(38, ' ') + std::string(60, 'y') + "\n"));
 }
 
-// Earlier a value with an ellipsis was two columns out of line.
+// Before the fix, a value with an ellipsis was two columns out of line.
 TEST(CommandHelp, CountsCharactersAndNotBytes) {
   const std::string text = options_text({{"wall", "WALL…", "first"}, {"walls", "WALLS", "second"}});
   EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
@@ -273,7 +273,7 @@ TEST(CommandLine, OfTooManyWordsIsRefused) {
   EXPECT_EQ(read.error().code, ErrorCode::usage);
 }
 
-// Earlier a refused option was kept without a value, and reading it threw an exception.
+// Before the fix, a refused option was kept without a value, and reading it threw an exception.
 TEST(CommandLine, OptionsAreFoundBesideOneWithAWrongValue) {
   const std::vector<CommandOption> options{{.name = "log-format", .value = "text|json"}, {.name = "verbose"}};
   for (const char* word : {"--log-format=xml", "--verbose=maybe", "--log-format="}) {

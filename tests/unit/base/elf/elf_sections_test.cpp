@@ -66,8 +66,8 @@ TEST(ElfSections, OfThisProgramAreTheSameInAFileAndInMemory) {
   }
 }
 
-// Earlier a program of an image's build could exhaust the memory of the machine: slipway reads the modules that the
-// build made.
+// Before the fix, a program of an image's build could exhaust the memory of the machine: slipway reads the modules that
+// the build made.
 TEST(ElfSections, AModuleWhoseNamesUnpackTo660MiBTakesNoMemory) {
   const std::string hostile =
       hostile_elf({{.name = "", .content = "vermagic=6.1"}}, SHF_COMPRESSED, packed_zeros(660 * kMiB));

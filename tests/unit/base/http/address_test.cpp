@@ -51,7 +51,8 @@ bool is_every_ipv4_address(const Fd& fd) {
          bound.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-// Earlier "::1" became 0.0.0.0 there, so that the whole network reached a listener that was meant for this machine.
+// Before the fix, "::1" became 0.0.0.0 there, so that the whole network reached a listener that was meant for this
+// machine.
 TEST(Listening, IsNeverOnMoreAddressesThanRequestedWhereIPv6IsMissing) {
   for (const unsigned number : {unsigned{EAFNOSUPPORT}, unsigned{EMFILE}, unsigned{EPERM}}) {
     const int status = exit_without_ipv6(number, [&] {
@@ -77,14 +78,14 @@ TEST(Listening, OnEveryAddressMeansEveryIPv4AddressOnlyWhereTheKernelHasNoIPv6) 
   EXPECT_EQ(exit_without_ipv6(EMFILE, [&] { return !all(); }), 0) << "a passing lack is an error";
 }
 
-// Earlier the advice for every error was to end the program that has the port.
+// Before the fix, the advice for every error was to end the program that has the port.
 TEST(Listening, SaysWhatToDoAboutAnAddressThatThisMachineLacks) {
   const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: not in use
   ASSERT_FALSE(listening);
   EXPECT_NE(listening.error().next.find("ip address"), std::string::npos) << to_text(listening.error());
 }
 
-// Earlier each address of 127.0.0.0/8 was a separate peer, so a local user had 2^24 of them.
+// Before the fix, each address of 127.0.0.0/8 was a separate peer, so a local user had 2^24 of them.
 TEST(PeerOf, AllOfLoopbackIsOnePeer) {
   EXPECT_FALSE(peer("127.0.0.1").empty());
   for (const char* other : {"127.0.0.2", "127.255.255.254", "::1", "::ffff:127.9.9.9"})
@@ -151,7 +152,7 @@ std::string accepted_peer(const Fd& listener) {
   return peer_of_connection(accepted.get(), reinterpret_cast<const sockaddr*>(&from));
 }
 
-// Earlier all users of a machine were one peer, so one of them could use up another's share.
+// Before the fix, all users of a machine were one peer, so one of them could use up another's share.
 TEST(PeerOf, UsersOfThisMachineAreDistinguished) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   for (const char* address : {"127.0.0.1", "::1"}) {
@@ -171,8 +172,8 @@ TEST(PeerOf, UsersOfThisMachineAreDistinguished) {
   }
 }
 
-// Earlier a client elsewhere that connected from the port of a service here was taken for the user of that service: it
-// used up the password attempts of Prometheus and ended its connections.
+// Before the fix, a client elsewhere that connected from the port of a service here was taken for the user of that
+// service: it used up the password attempts of Prometheus and ended its connections.
 TEST(PeerOf, ARemoteClientIsNotTheLocalListenerOnItsPort) {
   const auto ports_of = [](const Fd& listener) {
     sockaddr_in6 bound{};

@@ -41,8 +41,8 @@ class Guessed : public ::testing::Test {
   int guesses_ = 0;
 };
 
-// Earlier the peer with the most requests used up the one shared budget: after each restart Prometheus waited for as
-// long as another client guessed.
+// Before the fix, the peer with the most requests used up the one shared budget: after each restart Prometheus waited
+// for as long as another client guessed.
 TEST_F(Guessed, AHundredTimesASecondDoesNotDelayTheRightUserAtAnotherAddress) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10))
@@ -60,7 +60,7 @@ TEST_F(Guessed, ByAHundredAddressesDoesNotDelayTheRightUserAtAnotherOne) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
-// Earlier a host on a link created an address for each guess, and had a peer's share with each.
+// Before the fix, a host on a link created an address for each guess, and had a peer's share with each.
 TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
   const auto attempts_by = [this](const std::string& network) {
     BasicAuth users = auth({{"eve", "cheap"}});
@@ -77,7 +77,7 @@ TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
     EXPECT_GT(attempts_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
 }
 
-// Earlier the allowed tries took 0.93 s of each second, in which no client was answered.
+// Before the fix, the allowed tries took 0.93 s of each second, in which no client was answered.
 TEST_F(Guessed, ByManyMostOfTheTimeIsLeftForAnswers) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(1))
@@ -100,8 +100,8 @@ TEST_F(Guessed, AUserWithACorrectPasswordIsAnsweredDuringGuessing) {
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
 }
 
-// Earlier guesses from all addresses of a network used up the share of others, so Prometheus on another network was
-// refused for as long as they went on.
+// Before the fix, guesses from all addresses of a network used up the share of others, so Prometheus on another network
+// was refused for as long as they went on.
 TEST_F(Guessed, ByAWholeNetworkDoesNotDelayTheRightUserOfAnotherOne) {
   BasicAuth users = auth();
   for (int i = 0; i < 60'000; ++i, now_ += milliseconds(10))
@@ -118,7 +118,7 @@ TEST_F(Guessed, ByAWholeIPv6SiteDoesNotDelayTheRightUserOfAnotherOne) {
   EXPECT_EQ(users.check(peer("2001:db8:2::1"), "ada", "secret", now_), Answer::right);
 }
 
-// Earlier a guessing user of a machine was the same peer as its Prometheus.
+// Before the fix, a guessing user of a machine was the same peer as its Prometheus.
 TEST_F(Guessed, ByAUserOfThisMachineAnotherOneGetsInAtOnce) {
   BasicAuth users = auth();
   for (int i = 0; i < 6000; ++i, now_ += milliseconds(10)) (void)users.check("user 65534", "ada", guess(), now_);
@@ -142,7 +142,7 @@ class GuessedWithoutEnd : public Guessed {
   }
 };
 
-// Earlier all clients became unknown again when a certificate was renewed.
+// Before the fix, all clients became unknown again when a certificate was renewed.
 TEST_F(GuessedWithoutEnd, AUserWithACorrectPasswordIsKnownToTheNextListener) {
   (void)with_known({{"ada", "dear"}, {"bob", "cheap"}}).check("10.2.0.1", "ada", "secret", now_);
   for (const auto& [users, wanted] :
@@ -162,7 +162,7 @@ TEST_F(GuessedWithoutEnd, AFormerPasswordIsRefusedWithAnotherHash) {
   EXPECT_EQ(with_known({{"eve", "cheap"}}).check("10.2.0.2", "ada", "other", now_), Answer::wrong) << "she is gone";
 }
 
-// Earlier a client whose password was changed on both sides waited for as long as another client guessed.
+// Before the fix, a client whose password was changed on both sides waited for as long as another client guessed.
 TEST_F(GuessedWithoutEnd, ANewPasswordIsAcceptedAtOnceFromAKnownPeer) {
   (void)with_known({{"ada", "cheap"}}).check("10.2.0.1", "ada", "other", now_);
   BasicAuth next = with_known({{"ada", "dear"}});
@@ -196,7 +196,7 @@ TEST_F(Guessed, APeerWithAWrongPasswordIsAnsweredWithinSeconds) {
   EXPECT_EQ(users.check("admin", "ada", "secret", now_ + seconds(5)), Answer::right);
 }
 
-// Earlier an unknown name took the time of the first user's hash: the time showed which names exist.
+// Before the fix, an unknown name took the time of the first user's hash: the time showed which names exist.
 TEST_F(Guessed, AnUnknownNameTakesTheSameTimeAsAKnownOne) {
   BasicAuth users = auth({{"ada", "dear"}, {"eve", "cheap"}});
   std::set<std::string> seen;

@@ -33,7 +33,7 @@ TEST_F(ConnectionsTest, ClosesTheOldestOfAPeerWithTooMany) {
   EXPECT_THAT(ended_, ElementsAre(1, 2));
 }
 
-// On loopback all users are one peer. Earlier a client that only connected ended the response to Prometheus.
+// On loopback all users are one peer. Before the fix, a client that only connected ended the response to Prometheus.
 TEST_F(ConnectionsTest, ClosesConnectionsWithoutARequestFirst) {
   add("here")->asked = true;                 // 0
   for (int i = 0; i < 15; ++i) add("here");  // 1 to 15
@@ -46,8 +46,8 @@ TEST_F(ConnectionsTest, ClosesConnectionsWithoutARequestFirst) {
   EXPECT_EQ(ended_.back(), 0) << "all have asked, so the oldest";
 }
 
-// Earlier the oldest of too many connections was closed, whatever its peer: a new client of a crowd displaced a single
-// client.
+// Before the fix, the oldest of too many connections was closed, whatever its peer: a new client of a crowd displaced a
+// single client.
 TEST_F(ConnectionsTest, ClosesTheOldestOfThePeerWithTheMost) {
   add("alone");                               // 0
   for (int i = 0; i < 15; ++i) add("first");  // 1 to 15

@@ -103,8 +103,8 @@ TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
   EXPECT_THAT(exchange((*started)->port(), "POST /health HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
 }
 
-// DNS rebinding: a site lets its own name point to this machine, and its script reads the answers. Earlier only pages
-// were refused, and only to clients of the loopback network.
+// DNS rebinding: a site lets its own name point to this machine, and its script reads the answers. Before the fix, only
+// pages were refused, and only to clients of the loopback network.
 TEST(HttpListener, AnswersUnderNamesOfItsOwnOnly) {
   const auto pages = [](std::string_view path) -> std::optional<HttpPage> {
     if (path != "/") return std::nullopt;
@@ -165,7 +165,7 @@ TEST(HttpListener, RefusesForeignHostNamesAtEachAddress) {
   }
 }
 
-/// Connects as another user, again and again without a request, until `fewest` connections were ended.
+/// Repeatedly connects as another user, without a request, until `fewest` connections were ended.
 /// @return the process, which holds the other connections until it is killed; it writes a letter to `ready` then
 pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
   const pid_t child = ::fork();
@@ -183,8 +183,8 @@ pid_t flood_as(uid_t user, std::uint16_t port, int fewest, int ready) {
   ::_exit(0);
 }
 
-// Earlier all of loopback was one peer, whose oldest connection was closed: a flood by any user ended the scrapes of
-// Prometheus.
+// Before the fix, all of loopback was one peer, whose oldest connection was closed: a flood by any user ended the
+// scrapes of Prometheus.
 TEST(HttpListener, KeepsConnectionsDuringAnotherUsersFlood) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
   const auto server = listener();
@@ -242,7 +242,7 @@ TEST(HttpListener, ClosesInvalidAndOversizedRequests) {
   EXPECT_THAT(exchange(server->port(), kGet), HasSubstr("a 1")) << "and goes on";
 }
 
-// Earlier 32 clients that never ended their request blocked the port for any length of time.
+// Before the fix, 32 clients that never ended their request blocked the port for any length of time.
 class SlowClients : public ::testing::TestWithParam<int> {};
 
 TEST_P(SlowClients, DoNotBlockOtherClients) {
@@ -258,7 +258,7 @@ TEST_P(SlowClients, DoNotBlockOtherClients) {
 
 INSTANTIATE_TEST_SUITE_P(Number, SlowClients, ::testing::Values(32, 200));
 
-// Earlier each scrape copied the page: 64 clients that never read held 64 copies.
+// Before the fix, each scrape copied the page: 64 clients that never read held 64 copies.
 TEST(HttpListener, SendsATextWithoutACopy) {
   const auto page = std::make_shared<const std::string>(std::string(16 << 20, 'a'));
   auto started = HttpListener::start({}, [&page]() -> HttpText { return page; });
@@ -276,7 +276,7 @@ TEST(HttpListener, SendsATextWithoutACopy) {
   EXPECT_EQ(page.use_count(), 1) << "who has gone has none any more";
 }
 
-// Earlier a client that sent each byte just in time kept a connection open for any length of time.
+// Before the fix, a client that sent each byte just in time kept a connection open for any length of time.
 TEST(HttpListener, EndsAClientThatSendsVerySlowly) {
   const auto server = listener();
   const Fd slow = connected(server->port());
@@ -304,7 +304,7 @@ class WithFiles : public ::testing::Test {
   TempDir folder_;
 };
 
-// Earlier the listener of one certificate closed the socket for the next.
+// Before the fix, the listener of one certificate closed the socket for the next.
 TEST(HttpListener, LeavesAPassedSocketToTheNextListener) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code, ErrorCode::invalid)
@@ -370,7 +370,7 @@ TEST_F(WebConfigFile, IsReadWithinLimits) {
   EXPECT_THAT(mistake(aliases).what, HasSubstr("is not read"));
 }
 
-// Earlier the state of the files was taken after they had been read: a change in between was never noticed.
+// Before the fix, the state of the files was taken after they had been read: a change in between was never noticed.
 TEST_F(WebConfigFile, IsOutdatedWhenItChangedAfterItWasRead) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto read = read_web_config(config(text));
@@ -385,7 +385,7 @@ TEST_F(WebConfigFile, IsOutdatedWhenItChangedAfterItWasRead) {
   EXPECT_TRUE(again->changed());
 }
 
-// Earlier the file was looked up on the machine that the service ran on.
+// Before the fix, the file was looked up on the machine that the service ran on.
 TEST_F(WebConfigFile, IsReadInsideTheRoot) {
   folder_.file("root/etc/web.yaml",
                "tls_server_config: {cert_file: cert.pem, key_file: /etc/key.pem, client_ca_file: link.pem, "
@@ -406,7 +406,7 @@ TEST_F(WebConfigFile, IsReadInsideTheRoot) {
   EXPECT_TRUE(read->changed());
 }
 
-// Earlier a key that every user of the machine could read was used.
+// Before the fix, a key that every user of the machine could read was used.
 TEST_F(WebConfigFile, WithAPrivateKeyThatAllUsersMayReadIsRefused) {
   folder_.file("cert.pem", "a certificate");
   folder_.file("key.pem", "a key");
@@ -437,7 +437,7 @@ TEST_F(WebConfigFile, OfAnotherUserIsRefused) {
   }
 }
 
-// Earlier an emptied file opened the gauges to all clients.
+// Before the fix, an emptied file opened the gauges to all clients.
 TEST_F(WebConfigFile, ThatAsksForNothingIsRefused) {
   for (const char* text : {"", "{}\n", "# nothing\n"}) {
     folder_.file("empty.yaml", text);
@@ -460,7 +460,7 @@ TEST_F(WebConfigFile, AsksForAUserAndAPassword) {
   EXPECT_TRUE(server->files_changed());
 }
 
-// Earlier guessing clients blocked the user with the right password from the renewal of a certificate on.
+// Before the fix, guessing clients blocked the user with the right password from the renewal of a certificate on.
 TEST_F(WebConfigFile, ThatIsReadAgainKeepsKnownClients) {
   const std::string text = std::string("basic_auth_users: {ada: '") + kHash + "'}\n";
   const auto known = std::make_shared<KnownClients>();
@@ -537,7 +537,7 @@ long sleeps_of_other_threads() {
   return all;
 }
 
-// Earlier its thread woke up four times a second, even without clients.
+// Before the fix, the listener's thread woke up four times a second, even without clients.
 TEST(HttpListener, SleepsWhileNoClientIsConnected) {
   const auto here = listener();
   EXPECT_THAT(exchange(here->port(), kGet), HasSubstr("a 1\n"));

@@ -87,7 +87,7 @@ TEST_F(NextBootTest, IsUnknownForAMenuWithoutAKernel) {
   for (const std::string& fallback : {std::string("2"), std::string("7"), std::string("no such")}) {
     host.file("/boot/grub/grub.cfg", grub_cfg(fallback));
     EXPECT_EQ(next(), "") << fallback;
-    EXPECT_THAT(how(), HasSubstr("'" + fallback + "', which names no kernel release"));
+    EXPECT_THAT(how(), HasSubstr("'" + fallback + "', and its menu has no such entry with a kernel release"));
   }
   host.file("/boot/grub/grub.cfg", "insmod blscfg\nblscfg\n");
   EXPECT_EQ(next(), "");
@@ -113,7 +113,7 @@ TEST_F(NextBootTest, IsSystemdBootsDefault) {
   EXPECT_EQ(how(), "the default of /boot/loader/loader.conf");
   host.file("/boot/loader/loader.conf", "default @saved\n");
   EXPECT_EQ(next(), "");
-  EXPECT_THAT(how(), HasSubstr("@saved, which the firmware keeps"));
+  EXPECT_THAT(how(), HasSubstr("@saved, whose value only the firmware has"));
   host.file("/boot/loader/loader.conf", "default fedora-*\n");
   EXPECT_THAT(how(), HasSubstr("names a default that has no entry"));
 }
@@ -124,7 +124,7 @@ TEST_F(NextBootTest, OfSystemdBootLeavesCountersOut) {
   EXPECT_EQ(next(), "6.1.0-50-amd64");
 }
 
-// Earlier a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
+// Before the fix, a release name of a megabyte, two hundred times, kept a privileged `slipway status` busy for minutes.
 TEST_F(NextBootTest, OfHostileEntriesIsFoundQuickly) {
   for (int i = 0; i < 1000; ++i)
     host.file("/boot/loader/entries/" + std::to_string(i) + ".conf", "version " + std::string(10'000, '1') + "a\n");

@@ -74,7 +74,7 @@ TEST(JsonFault, IsFoundWithItsPlaceWhateverItIs) {
   EXPECT_TRUE(find_json_fault(""));
 }
 
-// Earlier the number caused an uncaught exception, and lists and dotted keys crashed slipway.
+// Before the fix, the number caused an uncaught exception, and lists and dotted keys crashed slipway.
 TEST(MergeJson, ThatIsInvalidIsAnErrorWithItsPlace) {
   EXPECT_THAT(refused("json", "{\n\"x\": 1e400}", {{"a", 1}}).what, HasSubstr("number overflow parsing '1e400'"));
   const std::string lists = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
@@ -89,7 +89,7 @@ TEST(MergeToml, KeysWithTooManyPartsAreAnErrorWithTheirPlace) {
     const Error error = refused("toml", "# a comment.with.dots\n" + key, {{"c", 1}});
     EXPECT_THAT(error.what, HasSubstr("a key has more than 32 parts"));
   }
-  // Up to two quotes before the closing three belong to the text; earlier the rest was taken for text too.
+  // Up to two quotes before the closing three belong to the text; before the fix, the rest was taken for text too.
   for (const std::string closing : {R"(x = ["""a"""", """b"""])", R"(x = ["""a""""", '''b''''])"})
     EXPECT_THAT(refused("toml", closing + "\n" + dots + " = 1\n", {{"c", 1}}).what, HasSubstr("more than 32 parts"));
   const std::string text = "text = \"\"\"" + std::string(100, '.') + "\"\"\" # " + std::string(100, '.') +
@@ -224,7 +224,7 @@ TEST(MergeUndo, LeavesAKeyWithAnotherValue) {
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "a = 7\nb = 2\n");
 }
 
-// Earlier an image's state with an empty key ended slipway, and one without a key was read past its end.
+// Before the fix, an image's state with an empty key ended slipway, and one without a key was read past its end.
 TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
   const Json whole = edit("json", "{}", {{"a", {{"b", 1}}}}).records.at(0);
   ASSERT_TRUE(check_records(Json::array({whole}), "ours", "/etc/file").ok());
@@ -248,7 +248,7 @@ TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
   EXPECT_FALSE(check_records({{"a", 1}}, "ours", "/etc/file").ok());
 }
 
-// Earlier the file was parsed again for each record: hours for a file of a megabyte.
+// Before the fix, the file was parsed again for each record: hours for a file of a megabyte.
 TEST(MergeUndo, ParsesTheFileOnceForAllChangedKeys) {
   Json document;
   for (int i = 0; i < 1000; ++i) document["name-" + std::to_string(i)] = std::string(2000, 'x');
@@ -271,7 +271,7 @@ TEST(MergeUndo, WorksAroundEditsNextToIt) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr int kRounds = 100;  // each takes ten times as long there
+constexpr int kRounds = 100;  // under AddressSanitizer, a round takes ten times as long
 #else
 constexpr int kRounds = 400;
 #endif

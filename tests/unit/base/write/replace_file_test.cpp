@@ -78,7 +78,8 @@ TEST_F(ReplaceFile, ReplacesTheFileBehindALinkInsideTheRoot) {
   EXPECT_TRUE(fs::is_symlink(folder.at("/etc/a")));
 }
 
-// Earlier another user put a link into such a folder, and root's own file behind it was overwritten.
+// Before the fix, another user could put a link into such a folder, and root's own file behind the link was
+// overwritten.
 TEST_F(ReplaceFile, FollowsNoLinkOfAnotherUserInAWorldWritableFolder) {
   folder.file("/victim", "mine");
   folder.link("/w/state", "/victim");

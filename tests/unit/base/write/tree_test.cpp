@@ -94,8 +94,8 @@ TEST(WalkTree, EndsWithAnErrorWhereFoldersAreNestedTooDeep) {
   EXPECT_LE(seen, 2 * kDeepestFolder);
 }
 
-// Earlier it recursed for each folder, with an open descriptor and a path for each: the program ended by SIGSEGV, or
-// with "Too many open files", and such an image could never be repaired.
+// Before the fix, the removal recursed for each folder, with an open descriptor and a path for each: the program ended
+// by SIGSEGV, or with "Too many open files", and such an image could never be repaired.
 TEST(RemoveTree, TakesAnyDepthWithFewDescriptors) {
   const TempDir folder;
   make_deep_tree(folder.at("deep").string(), kDeep);

@@ -20,7 +20,7 @@ TEST(LinesForPeople, ContinueBelowBetweenWordsAndIndented) {
             "  + create /etc/ld.so.conf.d/x.conf\n      # programs find the libraries\nnext\n");
 }
 
-// Earlier a broken command could not be copied; the terminal itself breaks a line that is too long.
+// Before the fix, a broken command could not be copied; the terminal itself breaks a line that is too long.
 TEST(LinesForPeople, KeepACommandInBackquotesWhole) {
   EXPECT_EQ(wrapped("the images differ, so run `slipway apply --root r` again", 40),
             "the images differ, so run\n    `slipway apply --root r` again");

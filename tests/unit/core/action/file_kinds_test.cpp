@@ -267,7 +267,7 @@ TEST_F(RemoveAction, DoesNotRemoveAFolderWithSomethingInIt) {
 
 class ServiceFileAction : public ActionTest {};
 
-// Earlier the labels that gfd's service had written outlived the component's removal.
+// Before the fix, the labels that gfd's service had written outlived the component's removal.
 TEST_F(ServiceFileAction, IsWrittenByOthersAndGoesWithTheComponent) {
   root.put("/etc/other", "x");
   const std::string before = root.listing(kFiles);

@@ -60,7 +60,8 @@ TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
 /// Writes its options into the file that it should create.
 constexpr const char* kDracut = "for image; do :; done; echo \"$@\" > $image\n";
 
-// Earlier it was skipped with "the root has no initrd for kernel 6.1 in /boot", and that initrd kept nouveau.
+// Before the fix, the initrd was skipped with "the root has no initrd for kernel 6.1 in /boot", and that initrd kept
+// nouveau.
 TEST_F(InitramfsTrigger, MakesTheInitrdOfABootableContainerBesideItsKernel) {
   const std::string image = "/usr/lib/modules/6.12.0-55.el10.x86_64/initramfs.img";
   root.put(image, "old");

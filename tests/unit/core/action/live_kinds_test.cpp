@@ -242,7 +242,7 @@ TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
   EXPECT_THAT(text(EPERM, {}), HasSubstr("CAP_SYS_MODULE"));
 }
 
-// Earlier "loading modules is not allowed here" made users look for CAP_SYS_MODULE.
+// Before the fix, "loading modules is not allowed here" made users look for CAP_SYS_MODULE.
 TEST(ModuleFailure, NamesTheKernelParameterThatForbidsTheModule) {
   const auto text = [](const std::string& module, const std::vector<std::string>& messages) {
     return to_text(load_failure(module, "6.1.0", EPERM, messages, "ro module_blacklist=nouveau,nvidia_uvm quiet\n"));
@@ -254,7 +254,7 @@ TEST(ModuleFailure, NamesTheKernelParameterThatForbidsTheModule) {
   EXPECT_THAT(text("acme", {"Module nouveau is blacklisted"}), HasSubstr("names it, or a module that it needs"));
 }
 
-// Earlier the error for existing modules was "not installed for kernel 6.1.0: run depmod".
+// Before the fix, the error for existing modules was "not installed for kernel 6.1.0: run depmod".
 TEST_F(LoadedModules, ThatALineOfModprobeKeepsFromLoadingAreRefusedWithThatLine) {
   root.put("/proc/sys/kernel/osrelease", "6.1.0\n");
   root.make_folder("/lib/modules/6.1.0");
@@ -281,7 +281,8 @@ TEST(ModuleFailure, NamesTheHoldersOfAModuleInUse) {
   EXPECT_THAT(to_text(error), HasSubstr("5 in all"));
 }
 
-// Earlier a program's text in /dev/kmsg could determine the reason and the remedy for a module that does not load.
+// Before the fix, a program's text in /dev/kmsg could determine the reason and the remedy for a module that does not
+// load.
 TEST(KernelLog, HasWhatTheKernelWroteAndNothingOfPrograms) {
   TempRoot root;
   root.put("/dev/kmsg", "6,1,1,-;before\n");

@@ -136,7 +136,7 @@ TEST_F(SystemdUnitAction, AnEditedUnitFileIsKept) {
   EXPECT_EQ(check(desired).standing, Standing::change);
 }
 
-// Earlier the next plan took the edit for slipway's own, and replaced it.
+// Before the fix, the next plan took the edit for slipway's own, and replaced it.
 TEST_F(SystemdUnitAction, AnEditedUnitFileIsKeptWhenOnlyItsLinksChange) {
   apply_and_remember(desired);
   root.put(kUnitFolder + "slipway-boot.service", kContent + "# mine\n");

@@ -234,7 +234,7 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   }
 }
 
-// Earlier they stayed for good after a kill, and so did the folder after a removal.
+// Before the fix, unfinished lists stayed for good after a kill, and so did the folder after a removal.
 TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
   const std::vector<std::string> unfinished{"modules.dep.2.123456.1700000000", "modules.devname.2.1.1700000000",
@@ -248,7 +248,7 @@ TEST_F(TriggerTest, DepmodRemovesTheUnfinishedListsOfOneThatWasKilled) {
   for (const std::string& name : others) EXPECT_TRUE(root.has("/lib/modules/6.1/" + name)) << name;
 }
 
-// Earlier a folder of such a name, which depmod never creates, kept the trigger from ending.
+// Before the fix, a folder of such a name, which depmod never creates, kept the trigger from ending.
 TEST_F(TriggerTest, DepmodLeavesAFolderOfSuchANameAlone) {
   test::make_module(root, "/lib/modules/6.1/updates/a.ko", "\"alias=pci:v000010DEd*\"");
   root.put("/lib/modules/6.1/modules.symbols.7.8.9/sub", "");
@@ -267,7 +267,7 @@ TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
-// Earlier depmod -b followed an image's link to a folder of the building machine, and wrote its lists there.
+// Before the fix, depmod -b followed an image's link to a folder of the building machine, and wrote its lists there.
 TEST_F(TriggerTest, DepmodOfThisMachineDoesNotFollowARootsLinksOutOfIt) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
   const TempRoot machine;
@@ -290,7 +290,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineFollowsARootsAbsoluteLinksInIt) {
   EXPECT_THAT(root.content("/opt/modules/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
-// Earlier, with a link in it, a file that only root may read was copied into the image, as modules.builtin.bin.
+// Before the fix, with a link in it, a file that only root may read was copied into the image, as modules.builtin.bin.
 TEST_F(TriggerTest, DepmodOfThisMachineReadsNoFileOfTheMachineThroughARootsLinks) {
   if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
   const TempRoot machine;
@@ -318,7 +318,7 @@ int as_ordinary_user(const TempRoot& root, const std::function<int()>& act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 21;
 }
 
-// Earlier a plan required the sandbox, although an ordinary user's depmod runs without it.
+// Before the fix, a plan required the sandbox, although an ordinary user's depmod runs without it.
 TEST_F(TriggerTest, AnOrdinaryUserPlansAndListsModulesOfTheirOwnRoot) {
   root.make_folder("/lib/modules/6.1");
   EXPECT_EQ(as_ordinary_user(root,
@@ -425,7 +425,7 @@ TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
 
-// Earlier the reason in the error was "ended with status 0".
+// Before the fix, the reason in the error was "ended with status 0".
 TEST_F(TriggerTest, ADepmodThatCannotReadAModuleNamesIt) {
   root.put("/lib/modules/6.1/extra/other.ko", "ten bytes.");
   const auto done = Trigger("depmod:6.1").run(context);
@@ -440,7 +440,7 @@ TEST(TriggerProducts, AreWhatTheToolsWrite) {
   const auto host = *open_host({.root = root.folder()});
   EXPECT_THAT(Trigger("ldconfig").products(*host), ::testing::ElementsAre("/etc/ld.so.cache"));
   EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
-  // kmod 33 writes it too; earlier a removal left it behind.
+  // kmod 33 writes it too; before the fix, a removal left it behind.
   EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
   EXPECT_TRUE(Trigger("initramfs:6.1").products(*host).empty());
 }

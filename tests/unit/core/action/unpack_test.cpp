@@ -186,7 +186,7 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
 }
 
-// Earlier it was noticed only after the first component had changed.
+// Before the fix, a missing program was noticed only after the first component had changed.
 TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
   action::Build desired;
   desired.name = "NVIDIA for 6.1";
@@ -210,7 +210,7 @@ TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNam
   }
 }
 
-// Earlier a package with a patched source, of the same driver version, was rejected because of the old source's
+// Before the fix, a package with a patched source, of the same driver version, was rejected because of the old source's
 // failure.
 TEST_F(UnpackAction, AFailedBuildDoesNotAffectAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};

@@ -32,7 +32,7 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
             "reset it (`slipway pause --root r -- nvidia-smi -r -i 3`)");
 }
 
-// Earlier a tool with --sim advised an apply to this machine.
+// Before the fix, a tool with --sim advised an apply to this machine.
 TEST(Advice, AboutASimulatedMachineChangesNoFileOfThisOne) {
   SessionOptions options = on("/");
   options.sim = "h100x8";
@@ -92,7 +92,7 @@ TEST(Advice, ForAnImageThatIsTheRootHasNoOptionThatPauseLacks) {
             "`slipway apply --image`, `slipway pause -- true`");
 }
 
-// Earlier `runtime.verify: it is not TOML` named no file.
+// Before the fix, `runtime.verify: it is not TOML` named no file.
 TEST(Advice, OfAnErrorNamesTheFileItIsAbout) {
   const Error error{ErrorCode::invalid, "it is not TOML: a key", "/etc/a.toml:3:5", "correct the file", {}};
   EXPECT_EQ(text_with_file(error), "/etc/a.toml:3:5: it is not TOML: a key");

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const CauseEntry& entry) {
   return names;
 }
 
-// Earlier a lost GPU gave ten entries with five remedies, the first of which was `slipway apply`.
+// Before the fix, a lost GPU gave ten entries with five remedies, the first of which was `slipway apply`.
 TEST(Causes, OfALostGpuMakeOneEntryThatBeginsWithItsHealth) {
   All all;
   add(all, {kFail, "cdi.current", "changed", "run `slipway apply`", "gpu/0000:5d:00.0/lost/specs"});
@@ -38,7 +38,7 @@ TEST(Causes, OfALostGpuMakeOneEntryThatBeginsWithItsHealth) {
               ElementsAre("deviceplugin.health", "cdi.current", "cdi.lost", "deviceplugin.service", "mig.layout"));
 }
 
-// Earlier, after exit 4, a modprobe and an apply were advised, followed by the pending reboot.
+// Before the fix, after exit 4, a modprobe and an apply were advised, followed by the pending reboot.
 TEST(Causes, OfAComponentThatAwaitsARebootBeginWithTheReboot) {
   All all;
   add(all, {kFail, "driver.loaded", "no driver is loaded", "run `modprobe nvidia`"});
@@ -53,7 +53,7 @@ TEST(Causes, OfAComponentThatAwaitsARebootBeginWithTheReboot) {
   EXPECT_EQ(entries[0].worst(), kFail);
 }
 
-// Earlier the file was one entry and the failed apply another.
+// Before the fix, the file was one entry and the failed apply another.
 TEST(Causes, OfAnApplyThatAFileMadeFailAreOneEntry) {
   All all;
   add(all, {kFail, "runtime.apply", "the last apply left it failed: /etc/a.toml:2:9: not TOML", "correct it, apply"});
@@ -89,7 +89,7 @@ TEST(Causes, OfAnUnreadableFileMakeOneEntry) {
   EXPECT_THAT(names_of(entries[1]), ElementsAre("runtime.docker"));
 }
 
-// Earlier XID 79, a lost GPU and XID 48 got the remedy of the last one.
+// Before the fix, XID 79, a lost GPU and XID 48 got the remedy of the last one.
 TEST(Causes, OfEachGpuMakeASeparateEntry) {
   All all;
   add(all, {kFail, "deviceplugin.health", "XID 48", "reset", "gpu/0000:18:00.0"});
@@ -104,7 +104,7 @@ TEST(Causes, OfEachGpuMakeASeparateEntry) {
   EXPECT_THAT(names_of(entries[2]), ElementsAre("gfd.gpus")) << "what only warns comes last";
 }
 
-// Earlier "leads to dcgm.service" was below one of three bad GPUs, although the service reported all of them.
+// Before the fix, "leads to dcgm.service" was below one of three bad GPUs, although the service reported all of them.
 TEST(Causes, OfAReportAboutSeveralGpusAreAllOfThem) {
   All all;
   add(all, {kFail, "dcgm.health", "GPU 0: XID 48", "reset", "gpu/0000:18:00.0"});
@@ -128,7 +128,7 @@ TEST(Causes, OfAReportAboutSeveralGpusAreAllOfThem) {
   for (const CauseEntry& entry : entries) EXPECT_THAT(names_of(entry), ElementsAre("dcgm.health", "dcgm.service"));
 }
 
-// Earlier, without a package for the kernel, three findings advised `slipway apply`, which cannot help.
+// Before the fix, without a package for the kernel, three findings advised `slipway apply`, which cannot help.
 TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   All all;
   add(all, {kFail, "driver.apply", "the last apply left it failed", "run `slipway apply` again"});
@@ -153,7 +153,8 @@ TEST(Causes, OfAComponentThatCannotBePlannedAdviseNoApply) {
   }
 }
 
-// verify: the last apply failed because a package was missing; earlier the first entry advised the same apply again.
+// verify: the last apply failed because a package was missing; before the fix, the first entry advised the same apply
+// again.
 TEST(Causes, OfAFailedApplyLeadTheFindingsThatItWouldHaveFixed) {
   All all;
   add(all, {kWarning, "driver.apply", "the last apply left it failed: no package", "build a package"});
@@ -174,7 +175,7 @@ TEST(Causes, OfAWaitingComponentAreItsOwnFindings) {
   for (const CauseEntry& entry : entries_of(all)) EXPECT_NE(names_of(entry).size(), 3U) << entry.head->name;
 }
 
-// MIG changed by hand, and a lost GPU: earlier mig.owned advised a plan, above the cause.
+// MIG changed by hand, and a lost GPU: before the fix, mig.owned advised a plan, above the cause.
 TEST(Causes, OfAChangedFileAreTheComponentsOwnFindings) {
   constexpr const char* kSeePlan = "`slipway plan` shows what an apply would put right";
   All all;
@@ -192,7 +193,7 @@ TEST(Causes, OfAChangedFileAreTheComponentsOwnFindings) {
   EXPECT_THAT(names_of(entries[2]), ElementsAre("deviceplugin.owned")) << "a file has nothing to do with the GPU";
 }
 
-// Earlier a replaced config.toml gave three entries, two of which advised an apply, which keeps the edit.
+// Before the fix, a replaced config.toml gave three entries, two of which advised an apply, which keeps the edit.
 TEST(Causes, OfFindingsThatKeptEditsCauseAreTheEdits) {
   All all;
   add(all, {kFail, "runtime.owned",
@@ -206,7 +207,7 @@ TEST(Causes, OfFindingsThatKeptEditsCauseAreTheEdits) {
   EXPECT_THAT(names_of(entries[0]), ElementsAre("runtime.owned", "runtime.containerd"));
 }
 
-// Earlier components that a running apply was about to create were reported as wrong, with the advice to apply.
+// Before the fix, components that a running apply was about to create were reported as wrong, with the advice to apply.
 TEST(Causes, OfFindingsThatARunningApplyFixesAreThatApply) {
   All all;
   add(all, {kWarning, kApplyFinding, "an apply is under way", "wait"});

@@ -10,7 +10,7 @@
 namespace slipway::core {
 namespace {
 
-// Earlier a worker could shorten the page, and the others, which map it, crashed with SIGBUS.
+// Before the fix, a worker could shorten the page, and the others, which map it, crashed with SIGBUS.
 TEST(RunPage, CanBeWrittenAndNotMadeShorterOrLonger) {
   const RunPage page;
   const std::string variable = page.environment();

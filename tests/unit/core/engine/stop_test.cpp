@@ -50,8 +50,8 @@ TEST(Stop, IsImmediateWithASecondSignal) {
             128 + SIGTERM);
 }
 
-// A terminal that closes signals its group and its shell, which signals its jobs: earlier the latter counted as a
-// second signal.
+// A terminal that closes signals its group and its shell, which signals its jobs: before the fix, the latter counted as
+// a second signal.
 TEST(Stop, IsRequestedOnceByTwoSignalsThatComeTogether) {
   EXPECT_EQ(ended([] {
               watch_stop_signals();

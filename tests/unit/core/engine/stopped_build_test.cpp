@@ -35,7 +35,7 @@ bool may_compile_here() {
   return sandbox::run_in_sandbox(probe).ok();
 }
 
-// Earlier the signal was checked after the whole compilation: systemd killed the apply before.
+// Before the fix, the signal was checked after the whole compilation: systemd killed the apply before.
 TEST(BuildTest, EndsWhenASignalAsksForIt) {
   if (!may_compile_here()) GTEST_SKIP() << "namespaces are not allowed here";
   test::TempRoot work;

@@ -84,7 +84,7 @@ TEST_F(RootFsTest, SetsModesForAnyUmask) {
   EXPECT_EQ(root.mode("/c/d"), 0775U);
 }
 
-// Earlier the error was that this root may not ignore modes, and to give the file to root, which owned it.
+// Before the fix, the error was that this root may not ignore modes, and to give the file to root, which owned it.
 TEST_F(RootFsTest, NamesTheAttributeThatKeepsRootFromReplacingAFile) {
   put_file("/etc/file", "kept");
   const std::string path = root.dir().folder() + "/etc/file";
@@ -237,7 +237,7 @@ TEST_F(RootFsTest, OriginalsAreSharedPrivateAndCollected) {
   EXPECT_FALSE(root.has(folder));
 }
 
-// Earlier a sparse file of 4 GiB at each path of a plan filled the disk.
+// Before the fix, a sparse file of 4 GiB at each path of a plan filled the disk.
 TEST_F(RootFsTest, OriginalsKeepHoles) {
   constexpr std::uintmax_t kSize = (3U << 20U) + 5;
   constexpr std::uintmax_t kMiddle = 2U << 20U;
@@ -297,7 +297,7 @@ TEST_F(RootFsTest, TwoRunsOverTheSameTreeGiveTheSameBytesAndTimes) {
   EXPECT_EQ(root.listing(), second.listing());
 }
 
-// Earlier an image with 30,000 nested folders crashed each apply, gc and install with SIGSEGV.
+// Before the fix, an image with 30,000 nested folders crashed each apply, gc and install with SIGSEGV.
 TEST_F(RootFsTest, RemovesATreeOfAnyDepth) {
   slipway::testing::make_deep_tree(root.at("/deep"), 5'000);
   const Status removed = fs.remove_tree("/deep");
@@ -396,8 +396,8 @@ TEST_F(PrivilegedRootFsTest, WhatIsMissingIsRestoredInAReadOnlyFolderToo) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Earlier a removal that a read-only /usr refused could not be undone, although nothing had changed: every later apply
-// failed.
+// Before the fix, a removal that a read-only /usr refused could not be undone, although nothing had changed: every
+// later apply failed.
 TEST_F(PrivilegedRootFsTest, UnchangedFilesAreNotWrittenOnAReadOnlyFileSystem) {
   root.put("/usr/file", "kept");
   root.put("/usr/folder/below", "kept");

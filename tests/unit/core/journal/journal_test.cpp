@@ -33,7 +33,7 @@ class JournalTest : public ::testing::Test {
   slipway::testing::TempDir folder_;
 };
 
-// The journal has contents of files that only root may read; earlier every user could read it.
+// The journal has contents of files that only root may read; before the fix, every user could read it.
 TEST_F(JournalTest, IsPrivateEvenIfAnEarlierSlipwayLeftItOpen) {
   const auto mode = [](const std::string& file) {
     struct stat info {};
@@ -176,7 +176,7 @@ TEST_F(JournalTest, IsEmptyWithOnlyOneOfItsFiles) {
   }
 }
 
-// Earlier the error on a full disk was "cannot write to the journal of applies: not an error".
+// Before the fix, the error on a full disk was "cannot write to the journal of applies: not an error".
 TEST_F(JournalTest, ExplainsWhyAStepCouldNotBeMarked) {
   auto journal = open();
   auto list = steps("driver", 1);
@@ -209,7 +209,8 @@ TEST_F(JournalTest, ExplainsWhyAStepCouldNotBeMarked) {
   ::_exit(right ? 0 : 1);
 }
 
-// Earlier, with one inode left, the journal was created, and the message about its log was "No such file or directory".
+// Before the fix, with one inode left, the journal was created, and the message about its log was "No such file or
+// directory".
 TEST_F(JournalTest, SaysThatThereAreNoInodesLeft) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may mount";
   for (int left = 0; left < 2; ++left) {
@@ -238,7 +239,8 @@ void write_database(const std::string& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-// Earlier the next apply read an endless view forever, with the root locked; a computed column could take any time.
+// Before the fix, the next apply read an endless view forever, with the root locked; a computed column could take any
+// time.
 TEST_F(JournalTest, OfAnImageIsRefusedUnlessItsTablesAreOurs) {
   for (const char* sql :
        {"CREATE VIEW step AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "

@@ -83,7 +83,8 @@ TEST_F(StateFolder, LeavesAFolderToWhichAnotherProgramWrote) {
   EXPECT_TRUE(existing("/var/log/syslog"));
 }
 
-// Earlier the state folder was then removed alone, and the next run no longer had a record of the folders above it.
+// Before the fix, the state folder was then removed alone, and the next run no longer had a record of the folders above
+// it.
 TEST_F(StateFolder, StaysWhileItsOriginIsUnreadable) {
   for (const std::string unreadable : {"root/var/lib", "root/var/lib/slipway/origin.json"}) {
     RootFs files = root();
@@ -118,7 +119,7 @@ TEST(GenerationText, KeepsAllKernelsAndAcceptsASingleOne) {
   EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
 }
 
-// Earlier opening one blocked forever, with the root locked.
+// Before the fix, opening one blocked forever, with the root locked.
 TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndDoesNotBlock) {
   RootFs files = root();
   StateDir state(files);
@@ -136,7 +137,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndDoesNotBlock) {
   EXPECT_FALSE(state.prepare().ok());
 }
 
-// Earlier the error was "json.exception.type_error.302", without a file.
+// Before the fix, the error was "json.exception.type_error.302", without a file.
 TEST_F(StateFolder, AnInvalidRecordIsNamed) {
   RootFs files = root();
   StateDir state(files);
@@ -170,7 +171,7 @@ TEST_F(StateFolder, RecordsHaveATotalLimit) {
   EXPECT_NE(state.ownerships().error().what.find("1001 records"), std::string::npos);
 }
 
-// Earlier root trusted a state that the root's owner had written, and recovery created a setuid file from it.
+// Before the fix, root trusted a state that the root's owner had written, and recovery created a setuid file from it.
 TEST_F(StateFolder, IsNotTrustedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   RootFs files = root();
@@ -224,7 +225,7 @@ std::string journal_that_names(const std::string& file) {
          magic;
 }
 
-// Earlier, after a kill while SQLite created the journal, slipway refused everything until `slipway repair`.
+// Before the fix, after a kill while SQLite created the journal, slipway refused everything until `slipway repair`.
 TEST_F(StateFolder, AnIncompleteJournalIsReplaced) {
   RootFs files = root();
   StateDir state(files);
@@ -238,7 +239,7 @@ TEST_F(StateFolder, AnIncompleteJournalIsReplaced) {
   EXPECT_FALSE(fs::exists(folder_.at("root/var/lib/slipway/journal.sqlite-journal")));
 }
 
-// Earlier SQLite removed that file before slipway checked the journal: any file of the building machine.
+// Before the fix, SQLite removed that file before slipway checked the journal: any file of the building machine.
 TEST_F(StateFolder, AJournalThatNamesAFileElsewhereIsNotOpened) {
   RootFs files = root();
   StateDir state(files);

@@ -120,7 +120,8 @@ TEST(SafePath, RefusesFilesOfAnotherUser) {
   EXPECT_EQ(safe_path(file).error().where, folder / "sub");
 }
 
-// All users outside of a user namespace have one id in it: earlier another of them passed as slipway's owner.
+// All users outside of a user namespace have one id in it: before the fix, any of these users passed as slipway's
+// owner.
 TEST(SafePath, RefusesFilesOfUnmappedUsersInASharedFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const TempFolder folder;

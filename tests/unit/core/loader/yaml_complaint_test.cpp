@@ -57,7 +57,7 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"AtSign", "a: @x\n", "1:4", "cannot begin with '@'"},
     {"Backtick", "a: `x`\n", "1:4", "cannot begin with '`'"},
     {"Percent", "a: %x\n", "1:4", "cannot begin with '%'"},
-    {"StarOfAGlob", "a: *.conf\n", "1:4", "names no anchor"},
+    {"StarOfAGlob", "a: *.conf\n", "1:4", "has no anchor"},
     {"AliasInsideItself", "a: &x [*x]\n", "1:8", "inside the value that it names"},
     {"DashInAValue", "a: - b\n", "1:4", "begins a list item only at the start of a line"},
     {"KeyTwice", "a: 1\nb: 2\na: 3\n", "3:1", "key 'a' is given twice; first in line 1"},

@@ -47,7 +47,7 @@ const char* const kAcme =
     "  labels: {type: map, most: 3}\n"
     "  path: {type: path, deprecated: write jobs, help: Where.}\n";
 
-// Earlier only the error about a wrong value listed the valid ones.
+// Before the fix, only the error about a wrong value listed the valid values.
 TEST(Explain, ShowsLimitsAndFormerNames) {
   const Plugins plugins = plugins_of(kAcme);
   const auto text = cli::explain(*plugins.manifest("acme"), "");

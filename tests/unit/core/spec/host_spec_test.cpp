@@ -135,7 +135,7 @@ TEST(HostSpec, KnowsWhereEveryKeyStands) {
   EXPECT_EQ(spec.position("nowhere"), "/etc/slipway/host.yaml:4:1");
 }
 
-// Earlier an error in a config that a plugin reads pointed at the line of `config:`.
+// Before the fix, an error in a config that a plugin reads pointed at the line of `config:`.
 TEST(HostSpec, KnowsWhereTheKeysOfAnotherToolsConfigStand) {
   const HostSpec spec = good(
       "    deviceplugin:\n      config:\n        version: v1\n        sharing:\n          timeSlicing:\n"

@@ -75,7 +75,7 @@ TEST(DirectTool, HasItsWordsReadByItsTable) {
   EXPECT_TRUE(help.output.starts_with("Usage: slipway stranger greet NAME\n\nSays hello.\n")) << help.output;
 }
 
-// Earlier the library was unloaded while its threads were still running.
+// Before the fix, the library was unloaded while its threads were still running.
 TEST(DirectTool, EndsWellWhileThreadsOfThePluginRunOn) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(run_tool("linger").status, 7);
 }

@@ -108,8 +108,8 @@ TEST_F(Hostile, MemoryBeyondTheLimitIsSeenWithoutCgroups) {
                 "ran out of memory, of which it may use 256 MiB");
 }
 
-// NVIDIA's mock NVML is a library in Go: earlier "pthread_create failed", because it and its threads reserve more than
-// they use.
+// NVIDIA's mock NVML is a library in Go: before the fix, "pthread_create failed", because it and its threads reserve
+// more than they use.
 TEST_F(Hostile, AddressSpaceDoesNotCountAsMemory) {
   const auto worker = start("stranger");
   const auto reply = worker->call("detect", request("detect", "reserve"), kPlenty, events_);

@@ -68,7 +68,7 @@ TEST_F(Operations, OfToolsPrintLogAndReportProgress) {
   EXPECT_LT(progress_.size(), 500U) << "progress is thinned out";
 }
 
-// Earlier a silent registry kept an apply running for half a minute after the signal that should end it.
+// Before the fix, a silent registry kept an apply running for half a minute after the signal that should end it.
 TEST_F(Operations, EndWhenTheyAreCancelled) {
   std::atomic<bool> cancel{false};
   events_.cancel = &cancel;
@@ -172,7 +172,7 @@ TEST_F(Operations, DoNotBeginOutsideOfTheirGroup) {
   EXPECT_EQ(read_regular(members, 16).value_or(""), "0") << "it has gone there before the plugin aborted";
 }
 
-// Earlier no worker could start for a user who owns the group's folder and not its cgroup.procs.
+// Before the fix, no worker could start for a user who owns the group's folder and not its cgroup.procs.
 TEST_F(Operations, HaveTheirUsageCheckedWhereTheirGroupCannotBeEntered) {
   const Family family;
   if (family.cgroup() < 0 || geteuid() != 0) GTEST_SKIP() << "no cgroup can be made here";

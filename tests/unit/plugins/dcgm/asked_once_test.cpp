@@ -54,7 +54,7 @@ class AskedOnce : public sim::SimTest {
   Sampler sampler_{host_, {}, [](const char*, const std::string&) {}};
 };
 
-/// Number of calls for one GPU; a function that is not here is called once.
+/// Number of calls for one GPU; a function that is not in this table is called once.
 const std::map<std::string, std::uint64_t> kSeveralAnswers{
     {"nvmlDeviceGetClockInfo", 2},    // for the multiprocessors and for the memory
     {"nvmlDeviceGetFieldValues", 2},  // for the GPU, and for all its NVLinks together
@@ -63,8 +63,8 @@ const std::map<std::string, std::uint64_t> kSeveralAnswers{
 const std::map<std::string, std::uint64_t> kOfTheDriver{{"nvmlSystemGetDriverVersion", 1},
                                                         {"nvmlDeviceGetCount_v2", 1}};
 
-// Earlier the page read everything again that the counters had read, including the maximum clock (1.2 ms) and the MIG
-// mode, twice.
+// Before the fix, the page read everything again that the counters had read, including the maximum clock (1.2 ms) and
+// the MIG mode, twice.
 TEST_F(AskedOnce, EachValueOfTheDefaultCountersAndOfThePageIsAskedOnce) {
   for (const bool details : {false, true})
     for (const auto& [function, count] : calls_of_a_sample(details)) {
@@ -103,13 +103,13 @@ TEST_F(AskedOnce, ConstantValuesAreNotReadAgain) {
     EXPECT_GT(last.entities.at(3).labels.at(i).index(), 0U) << counters_->labels[i].name;
   for (std::size_t i = 0; i < counters_->series.size(); ++i)
     EXPECT_GT(last.entities.at(3).series.at(i).index(), 0U) << counters_->series[i].name;
-  // Another driver is read again.
+  // The constants of another driver are read again.
   ASSERT_EQ(tool("driver 590.44.01"), 0);
   EXPECT_EQ(sample(true).driver_version, "590.44.01");
   EXPECT_THAT(sample(true).entities.at(0).labels, Contains(Value(std::string("590.44.01"))));
 }
 
-// It takes 160 us of the GPU's own processor.
+// Reading the MIG mode takes 160 us of the GPU's own processor.
 TEST_F(AskedOnce, TheMigModeIsAskedWhenAnEventSaysThatItHasChanged) {
   EXPECT_THAT(calls_of_a_sample(true), Not(Contains(Key(std::string("nvmlDeviceGetMigMode")))));
   ASSERT_EQ(tool("gpu 2 mig on"), 0);

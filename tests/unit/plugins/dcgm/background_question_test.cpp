@@ -27,7 +27,7 @@ struct Asked {
   }
 };
 
-// Earlier kubelet was asked every ten seconds, even if a sample is taken once an hour.
+// Before the fix, kubelet was asked every ten seconds, even if a sample is taken once an hour.
 TEST(KeptUpToDate, AsksAtOnceAndThenOnlyWhenItIsWanted) {
   Asked asked;
   KeptUpToDate<int> kept([&] { return asked.ask(); }, milliseconds(1), std::chrono::hours(1));

@@ -126,7 +126,7 @@ TEST(Counters, OfAFileWithAByteOrderMarkAreRead) {
             "DCGM_FI_DEV_GPU_TEMP");
 }
 
-// Earlier the error was "A row has three parts, not 1", for the line with apiVersion.
+// Before the fix, the error was "A row has three parts, not 1", for the line with apiVersion.
 TEST(Counters, InAConfigMapAreReadWithTheirLinesInIt) {
   const std::string head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: metrics-config}\ndata:\n";
   const auto counters_in = [&head](const std::string& data) { return counters_of("cm.yaml", head + data); };

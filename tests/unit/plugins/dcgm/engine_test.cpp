@@ -117,7 +117,7 @@ TEST(EngineValues, OfNvSwitchesAndLinksStandBesideThoseOfGpus) {
   EXPECT_THAT(page({.kind = DeviceSelection::Kind::instances, .numbers = {2}}), Not(HasSubstr("nvswitch")));
 }
 
-// Earlier an engine's metrics had dcgm-exporter's names even if that set was not wanted.
+// Before the fix, an engine's metrics had dcgm-exporter's names even if that set was not wanted.
 TEST(EngineValues, AreNotReportedUnderUnselectedNames) {
   const Counters articles = with_fields_of({.dcgm = false, .articles = true}, counters());
   EXPECT_TRUE(articles.foreign.empty());

@@ -92,7 +92,7 @@ TEST(Processors, HaveSharesOfTheTimeSinceTheLookBefore) {
   EXPECT_THAT(all.look(counters_in("DCGM_FI_DEV_GPU_TEMP, gauge, t\n")), IsEmpty());
 }
 
-// Earlier the first sample had no processors, and `slipway dcgm metrics` takes only one.
+// Before the fix, the first sample had no processors, and `slipway dcgm metrics` takes only one.
 TEST(Processors, AreInTheFirstSample) {
   FakeHost host;
   host.file("/proc/stat", "cpu0 100 0 0 900 0 0 0 0\n");

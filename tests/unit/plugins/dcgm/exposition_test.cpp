@@ -58,7 +58,7 @@ TEST(Exposition, LeavesOutUnsupportedValues) {
   EXPECT_THAT(text, Not(HasSubstr("DCGM_FI_DEV_FB_USED{gpu=\"0\"")));
 }
 
-// Earlier dcgm-exporter's page could not be parsed when a name had a quote.
+// Before the fix, dcgm-exporter's page could not be parsed when a name had a quote.
 TEST(Exposition, EscapesLabelsAndHelp) {
   const Counters counters = counters_from("DCGM_FI_DEV_GPU_TEMP, gauge,\"a \\ b\"\n");
   Sample sample;

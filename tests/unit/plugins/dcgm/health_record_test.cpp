@@ -101,7 +101,7 @@ TEST_F(Record, TakesTheGrowthOfACounterWithinItsWindow) {
   EXPECT_EQ(codes(), "") << "it began anew with another driver";
 }
 
-// Earlier a finding remained for a day although the rule that caused it was corrected.
+// Before the fix, a finding remained for a day although the rule that caused it was corrected.
 TEST_F(Record, DropsFaultsThatCorrectedRulesIgnore) {
   xid(79);
   xid(63);
@@ -118,7 +118,7 @@ TEST_F(Record, DropsFaultsThatCorrectedRulesIgnore) {
   EXPECT_EQ(codes(), "xid-63") << "nobody looks at its counter any more";
 }
 
-// Earlier severity and words followed corrected rules, but scope and GPU instance kept their old values.
+// Before the fix, severity and words followed corrected rules, but scope and GPU instance kept their old values.
 TEST_F(Record, FollowsTheScopeOfCorrectedRules) {
   xid(94, 3);
   ASSERT_TRUE(rules_.add("version: v1\nxids: {94: {scope: gpu}}\n", "site.yaml"));

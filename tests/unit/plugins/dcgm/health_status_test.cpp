@@ -96,7 +96,7 @@ TEST_F(HealthStatus, GetsEachGpuThatWasEverSeen) {
   EXPECT_THAT(exposition_text(sample, counters, exporter), Not(HasSubstr("HEALTH_STATUS{")));
 }
 
-// Earlier a rule about a missing field was silently ignored.
+// Before the fix, a rule about a missing field was silently ignored.
 TEST(RuleFields, HaveToBeThere) {
   const auto problem = [](const std::string& field) {
     health::Rules rules = health::default_rules();
@@ -115,7 +115,7 @@ TEST(RuleFields, HaveToBeThere) {
   EXPECT_TRUE(check_rule_fields(health::default_rules()));
 }
 
-// Earlier the error named a key that the spec did not have.
+// Before the fix, the error named a key that the spec did not have.
 TEST(Variables, AreNamedInErrorsAboutThem) {
   const Error error{
       .code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};

@@ -63,7 +63,7 @@ TEST(ConfigFile, MayHoldTheCountersItself) {
 }
 
 TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
-  EXPECT_THAT(problem("version: 1\n"), HasSubstr("metrics needs one of file and fields"));
+  EXPECT_THAT(problem("version: 1\n"), HasSubstr("metrics needs either file or fields"));
   EXPECT_THAT(problem("metrics: {file: /c.csv}\n"), HasSubstr("the file has no version"));
   EXPECT_THAT(problem("version: 2\nmetrics: {file: /c.csv}\n"),
               HasSubstr("c.yaml:1:10: slipway does not read version"));
@@ -73,7 +73,7 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
               HasSubstr("c.yaml:2:11: unknown key 'fiel' in metrics"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("not an absolute path"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: /c.csv, fields: [{name: a, prometheusType: gauge}]}\n"),
-              HasSubstr("metrics needs one of file and fields"));
+              HasSubstr("metrics needs either file or fields"));
   EXPECT_THAT(problem(std::string(kWhole) + "---\nversion: 1\n"), HasSubstr("a second document begins here"));
   EXPECT_THAT(problem("version: [1"), HasSubstr("c.yaml:"));
   EXPECT_THAT(problem(""), HasSubstr("the file has to be a map"));
@@ -125,7 +125,7 @@ TEST(WatchGroups, DoNotAffectOtherMetrics) {
     EXPECT_EQ(counter.every, counter.hidden ? seconds(60) : seconds(1)) << counter.name;
 }
 
-// Earlier such a group, which dcgm-exporter accepts, left the service without any counter.
+// Before the fix, such a group, which dcgm-exporter accepts, left the service without any counter.
 TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
   Counters counters =
       parse_counters("DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, c\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});

@@ -53,7 +53,8 @@ TEST(Names, OfArticlesHaveOneSeriesOfEachGpuWithEqualLabels) {
   EXPECT_THAT(page, HasSubstr("nvidia_gpu_temperature_celsius{gpu=\"0\",pod=\"\",node=\"n\",uuid=\"GPU-0\"} 150\n"));
 }
 
-// Earlier the power of a GPU was reported for each of its seven instances, so that a sum was seven times as high.
+// Before the fix, the power of a GPU was reported for each of its seven instances, so that a sum was seven times as
+// high.
 TEST(Names, OfConventionsTellOnceWhatOnlyTheWholeGpuHas) {
   const NameSets sets{.dcgm = false, .openmetrics = true};
   const Counters counters = with_fields_of(sets, Counters());

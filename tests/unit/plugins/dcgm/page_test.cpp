@@ -124,7 +124,7 @@ TEST(DcgmPage, SaysThatValuesAreMissing) {
   GpuOverview lost = gpu_with_everything(2, "x");
   lost.details.reset();
   lost.level = Level::bad;
-  lost.reasons = {{"GPU-2", Level::bad, "cannot be read: GPU is lost", "`slipway doctor` tells what helps"}};
+  lost.reasons = {{"GPU-2", Level::bad, "cannot be read: GPU is lost", "`slipway doctor` names the remedy"}};
   Overview overview = overview_of({lost});
   overview.problem = "the driver is not loaded";
   const std::string page = page_html(overview);
@@ -271,7 +271,7 @@ TEST(DcgmOverview, ReportsWhatAnXidMeansAndRemembersIt) {
   EXPECT_EQ(gpu.line.back(), 25U) << "without utilization, the line is of the memory";
 }
 
-// Earlier a service of another root named the command for the machine's own root.
+// Before the fix, a service of another root named the command for the machine's own root.
 TEST(DcgmOverview, NamesTheRootInTheCommandsOfItsRemedies) {
   const PodsAndHealth known{
       .pods = {}, .reasons = {{"GPU-0", Level::bad, "lost", "reset it (`slipway pause -- nvidia-smi -r -i 0`)"}}};

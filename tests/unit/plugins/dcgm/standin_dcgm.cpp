@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/dcgm/standin_dcgm.cpp - a libdcgm.so.4 of the tests' own, made from DCGM's public headers. What
-// the engine behind it is like stands in files of the folder that STANDIN_DCGM names:
+// tests/unit/plugins/dcgm/standin_dcgm.cpp - a libdcgm.so.4 of the tests' own, made from DCGM's public headers. Files
+// in the folder that STANDIN_DCGM names describe the engine:
 //   uuids  a line for each GPU; mode  "ok", "refuse", "hang" or "drop"; calls  what was called, a line each;
 //   switches  a line for each NVSwitch: its number, then those of its links that are up; links  the number of GPUs, and
 //   how many each has.

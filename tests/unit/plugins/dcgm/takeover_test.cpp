@@ -93,7 +93,7 @@ TEST(DcgmPort, NamesAUnitThatIsAtWorkWhereTheProcessIsHidden) {
   host.without("/proc/812");
   EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("a program of user 0 at 0.0.0.0"));
   host.file("/sys/fs/cgroup/system.slice/dcgm-exporter.service/cgroup.procs", "812\n");
-  EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is at work"));
+  EXPECT_THAT(to_text(*port_holder(host, "::", 9400)), HasSubstr("dcgm-exporter.service is active"));
 }
 
 TEST(DcgmTakeover, StopsTheUnitOfAnExporterWhenItIsRequested) {
@@ -114,7 +114,7 @@ TEST(DcgmTakeover, LeavesAProcessWithoutAUnitAndSaysSo) {
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
-// Earlier a user could hide that his process has the port by words in its own command line.
+// Before the fix, a user could hide that his process has the port by words in its own command line.
 TEST(DcgmTakeover, IdentifiesAnExporterByItsUnit) {
   using namespace std::string_literals;
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);

@@ -31,7 +31,7 @@ Overview whole() {
 }
 
 std::string text_of(const ScreenLook& look, const Overview& overview = whole()) {
-  return joined(screen_lines(overview, look, "own samples; q ends it"), "\n");
+  return joined(screen_lines(overview, look, "own samples; q quits"), "\n");
 }
 
 TEST(TopScreen, ShowsAllOfAGpu) {

@@ -49,7 +49,7 @@ TEST(CdiNeeds, ThatTheComponentCdiMeetsAreInOrder) {
   EXPECT_EQ(refused(kCdi, Inputs()), "") << "the component cdi is planned later";
 }
 
-// Earlier each pod failed with "unresolvable CDI devices".
+// Before the fix, each pod failed with "unresolvable CDI devices".
 TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
   for (const auto& [flag, mode] :
        {std::pair{"gdsEnabled", "gds"}, {"mofedEnabled", "mofed"}, {"gdrcopyEnabled", "gdrcopy"}}) {
@@ -60,7 +60,7 @@ TEST(CdiNeeds, OfAFunctionWithoutASpecAreAnErrorThatNamesTheMode) {
               HasSubstr("CDI device of nvidia.com/" + std::string(mode)),
               HasSubstr("add " + std::string(mode) + " to spec.components.cdi.modes, or leave " + flag + " out")));
     EXPECT_THAT(refused(config, cdi_says("nvidia.com/gpu", "nvidia.com/" + std::string(mode))),
-                AllOf(HasSubstr("and this machine has none"), HasSubstr("it comes with")));
+                AllOf(HasSubstr("but this machine has no such device"), HasSubstr("the device comes with")));
   }
 }
 
@@ -81,7 +81,7 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
   EXPECT_THAT(refused(kCdi, cdi_says("example.com/gpu")),
               HasSubstr("set spec.components.deviceplugin.cdi_vendor: example.com"));
   EXPECT_EQ(refused(kCdi, cdi_says("example.com/gpu"), "example.com"), "");
-  // Every pod would have got every node of the driver.
+  // With this device, every pod would get every node of the driver.
   EXPECT_THAT(refused(kCdi, cdi_says("management.nvidia.com/gpu")),
               AllOf(HasSubstr("add nvml to spec.components.cdi.modes"), Not(HasSubstr("cdi_vendor"))));
 }
@@ -89,13 +89,13 @@ TEST(CdiNeeds, OfAnotherNamingOrVendorAreAnError) {
 TEST(CdiNeeds, WithoutTheComponentCdiAreANoteUntilASpecExists) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
-  EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), HasSubstr("no spec here has one yet"));
+  EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), HasSubstr("no CDI spec on this host has one yet"));
   host.file("/etc/cdi/nvidia.yaml",
             "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: GPU-1\n  containerEdits: {env: [A=b]}\n");
   EXPECT_THAT(cdi_note(needs_of(kCdi, host), Inputs()), IsEmpty());
 }
 
-// Earlier a boot without a GPU was never verified: there is no spec for missing GPUs.
+// Before the fix, a boot without a GPU was never verified: there is no spec for missing GPUs.
 TEST(CdiFinding, IsNotApplicableWithoutAGpu) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -113,7 +113,7 @@ TEST(CdiFinding, NamesDevicesWithoutASpec) {
     add_cdi_finding(needs_of(config, host), host, findings);
     return std::string(to_string(findings.list().at(0).status)) + " " + findings.list().at(0).text;
   };
-  EXPECT_THAT(finding(kCdi), HasSubstr("fail deviceListStrategy is cdi-cri, and no CDI spec that engines find has"));
+  EXPECT_THAT(finding(kCdi), HasSubstr("fail deviceListStrategy is cdi-cri, but no CDI spec that engines find has"));
   const std::string head = "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: ";
   const std::string edits = "\n  containerEdits: {env: [A=b]}\n";
   host.file("/var/run/cdi/nvidia.com-gpu.yaml", head + "\"0\"" + edits);
@@ -125,7 +125,7 @@ TEST(CdiFinding, NamesDevicesWithoutASpec) {
   EXPECT_THAT(finding(kCdi), AllOf(HasSubstr("fail"), HasSubstr("left out is /var/run/cdi/nvidia.com-gpu.yaml")));
 }
 
-// Earlier an apply of an image failed: its CDI specs are written when it boots.
+// Before the fix, an apply of an image failed: its CDI specs are written when it boots.
 TEST(CdiFinding, IsNotExercisedWhereNoDriverRunsYet) {
   const FakeHost image;
   Findings findings;

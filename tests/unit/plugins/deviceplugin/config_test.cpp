@@ -64,13 +64,13 @@ TEST(Config, KeysIgnoreCaseAndUnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
   EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:3: unknown key 'migStategy'")));
   EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
-  // Its value is on another line.
+  // The value of an unknown key is on another line.
   const auto block = settings_of("version: v1\nsharing:\n  timeSlicin:\n    replicas: 4\n");
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().where, "config.yaml:3:3");
 }
 
-// Earlier a misspelt key there shared nothing, without a message.
+// Before the fix, a misspelt key there shared nothing, without a message.
 TEST(Config, MisspeltKeysOfSharingAreRefusedWithTheNearest) {
   EXPECT_THAT(error_of("sharing: {timeSlicng: {replicas: 4}}").what, HasSubstr("did you mean 'timeSlicing'?"));
   EXPECT_THAT(error_of("sharing: {mps: {resorces: []}}").what, HasSubstr("did you mean 'resources'?"));
@@ -152,7 +152,8 @@ TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
   EXPECT_EQ(wrong.error().code, ErrorCode::usage) << "as for gfd, exit 64";
 }
 
-// Earlier a relative one created folders in the service's working folder, and a line break ended the line of a unit.
+// Before the fix, a relative one created folders in the service's working folder, and a line break ended the line of a
+// unit.
 TEST(Config, MpsRootIsAPathThatAUnitCanName) {
   EXPECT_EQ(settings_of("flags: {mpsRoot: /srv/m p$s}")->mps_root, "/srv/m p$s");
   for (const char* wrong : {"mps", "\"\"", "\"/srv/\\nX=1\"", "\"/srv/\\x7f\"", "/srv/../etc", "/srv/.."}) {
@@ -238,7 +239,7 @@ TEST(Config, AFolderOfConfigsHasALimitedNumberOfFiles) {
             "the folder of configs has more than 256 files");
 }
 
-// Earlier the first line of a link's target was quoted in a log that more users can read than that file.
+// Before the fix, the first line of a link's target was quoted in a log that more users can read than that file.
 TEST(Config, AnInvalidChoiceIsNotQuoted) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/choice", "root:$y$j9T$HASH:19000::\n");
@@ -256,7 +257,7 @@ TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
   EXPECT_FALSE(fits("H100", "NVIDIA H100"));
   EXPECT_FALSE(fits("ab*ba", "aba"));
   EXPECT_TRUE(fits("a**b*", "ab"));
-  std::string stars;  // took a time that doubles with each
+  std::string stars;  // before the fix, each further star doubled the time
   for (int i = 0; i < 60; ++i) stars += "*N";
   EXPECT_TRUE(fits(stars, std::string(200, 'N')));
   EXPECT_FALSE(fits(stars + "!", std::string(200, 'N')));
@@ -294,7 +295,8 @@ TEST(Config, TheOversubscriptionOfMpsIsANumberFromOneToTen) {
               HasSubstr("no effect on time-slicing"));
 }
 
-// Earlier the first one counted below `sharing` and the last one at the top; NVIDIA's program always takes the last.
+// Before the fix, the first one counted below `sharing` and the last one at the top; NVIDIA's program always takes the
+// last.
 TEST(Config, AKeyThatIsGivenTwiceIsRefused) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2, replicas: 4}]}}", "config.yaml:1:73"},
@@ -319,7 +321,7 @@ TEST(Config, AKeyThatIsGivenTwiceWithOneValueIsAWarning) {
                           HasSubstr("config.yaml:3:29: 'MigStrategy' is given twice, first at config.yaml:3:9")));
 }
 
-// Earlier they were silently ignored: a limit of 2 GB that was not enforced.
+// Before the fix, unknown keys were silently ignored: a limit of 2 GB was not enforced.
 TEST(Config, UnknownKeysAreNamedAtAnyDepth) {
   const auto settings = settings_of(R"(sharing:
   strategy: mps
@@ -360,7 +362,7 @@ TEST(Config, AMisplacedKeyIsNamedWithItsPlace) {
   }
 }
 
-// Earlier sharing settings behind a line of --- had no effect.
+// Before the fix, sharing settings behind a line of --- had no effect.
 TEST(Config, ASecondDocumentIsRefused) {
   const Error error = error_of("version: v1\n---\nversion: v1\nsharing: {timeSlicing: {replicas: 4}}\n");
   EXPECT_THAT(error.what, HasSubstr("a second document begins here"));
@@ -383,7 +385,7 @@ TEST(Config, OtherObjectsOfKubernetesAreNamed) {
   EXPECT_THAT(error("kind: ConfigMap\n").what, HasSubstr("no data"));
 }
 
-// Earlier the position was one inside the text, behind the end of a file of five lines.
+// Before the fix, the position was one inside the text, behind the end of a file of five lines.
 TEST(Config, ErrorsInAQuotedOrFoldedConfigNameTheLineOfTheFile) {
   const auto where = [](const std::string& data) {
     const auto settings = of_config_map("kind: ConfigMap\ndata:\n" + data, "");
@@ -413,7 +415,7 @@ TEST(Config, OnlyTheChosenConfigHasToBeValid) {
   EXPECT_THAT(of_config_map(text, "").error().what, "there are several configs (bad, good, twice), and none is chosen");
 }
 
-// Earlier the place was a key of the spec, for any source of the name.
+// Before the fix, the place was a key of the spec, for any source of the name.
 TEST(Config, AChoiceThatIsMissingIsLocatedWhereItIsMade) {
   slipway::testing::FakeHost host;
   host.file("/etc/dp/small", "").file("/etc/dp/big", "").file("/etc/choice", "large\n");
@@ -432,7 +434,7 @@ TEST(Config, AChoiceThatIsMissingIsLocatedWhereItIsMade) {
   EXPECT_TRUE(of_tool("big"));
 }
 
-// Earlier GPUs stayed unshared, and only the service's log mentioned it.
+// Before the fix, GPUs stayed unshared, and only the service's log mentioned it.
 TEST(Config, UnusedNamesCauseAWarning) {
   const auto warnings = [](const std::string& name) {
     return settings_of(

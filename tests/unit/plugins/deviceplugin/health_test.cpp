@@ -52,7 +52,7 @@ TEST_F(Book, AnErrorThatNeedsAResetWaitsForOne) {
   EXPECT_EQ(reason(), "xid-79");
   lost();
   EXPECT_EQ(reason(), "xid-79") << "the first reason stays";
-  answers(seconds(1));  // it was reset
+  answers(seconds(1));  // a GPU that answers again was reset
   answers(seconds(10));
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
@@ -65,8 +65,8 @@ TEST_F(Book, WaitsLongWithoutAReportedReset) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-// A driver before branch 570 never reports a GPU's reset: earlier the reason and duration of the wait were not shown,
-// and its end was called a reset.
+// A driver before branch 570 never reports a GPU's reset: before the fix, the reason and duration of the wait were not
+// shown, and its end was called a reset.
 TEST_F(Book, SaysUntilWhenItWaitsWhereTheDriverReportsNoReset) {
   using ::testing::HasSubstr;
   using ::testing::Not;
@@ -127,7 +127,7 @@ TEST_F(Book, AMissingDriverMakesAllUnhealthyAndKeepsFaults) {
   xid(48);
   book_.driver_gone("the driver is not loaded", now_);
   EXPECT_EQ(book_.of("GPU-7").reason, "driver-gone");
-  answers(seconds(1));  // loaded again: that was a reset
+  answers(seconds(1));  // the driver is loaded again, which is a reset
   EXPECT_EQ(reason(), "xid-48");
   EXPECT_TRUE(book_.of("GPU-7").healthy);
   answers(seconds(10));
@@ -143,7 +143,7 @@ TEST_F(Book, SurvivesARestartOfTheProcess) {
   EXPECT_FALSE(other.of(kGpu).healthy) << "it still needs a reset";
 }
 
-// Earlier the reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
+// Before the fix, the reason stayed "fell off the bus … reset" while the GPU answered and was on probation.
 TEST_F(Book, SaysThatAGpuAnswersAgainWhileItIsOnProbation) {
   book_.checked(kGpu, {.answers = false, .why = "it fell off the bus"}, now_);
   answers(seconds(1));

@@ -88,7 +88,7 @@ TEST(ListStrategy, FallsBackWhereKubeletIsTooOldAndSaysSo) {
               HasSubstr("deviceListStrategy is envvar, since kubelet 1.27.4-00 does not support CDI devices"));
 }
 
-// Earlier pods ran without a GPU on containerd 2.1, without a message.
+// Before the fix, pods ran without a GPU on containerd 2.1, without a message.
 TEST(ListStrategy, OfVariablesIsAnErrorWhereNoHandlerActsOnThem) {
   const auto refused = planned(with_strategy("envvar"), {.cdi = true, .handler = "none"}, image_host());
   ASSERT_FALSE(refused);
@@ -110,8 +110,8 @@ TEST(ListStrategy, OfVariablesIsANoteWhereAHandlerOfARuntimeClassActsOnThem) {
         << strategy << " " << handler;
 }
 
-// Earlier a plan without the component runtime had no note, and pods got no GPU unless the user had configured the
-// engine.
+// Before the fix, a plan without the component runtime had no note, and pods got no GPU unless the user had configured
+// the engine.
 TEST(ListStrategy, OfVariablesIsANoteWhereTheEngineIsUnknown) {
   const std::string without_both = notes_in(planned(kNothing, {.in_spec = false}, image_host(), false));
   EXPECT_THAT(without_both,
@@ -124,7 +124,7 @@ TEST(ListStrategy, OfVariablesIsANoteWhereTheEngineIsUnknown) {
   EXPECT_THAT(notes_in(planned(kNothing, {.handler = "default"}, image_host(), false)), IsEmpty());
 }
 
-// Earlier the advice was "Add cdi: {} to the components", where it was already.
+// Before the fix, the advice was "Add cdi: {} to the components", where it was already.
 TEST(ListStrategy, OfVariablesNamesAUsableRemedy) {
   FakeHost old = image_host();
   old.file("/var/lib/dpkg/status", "Package: kubelet\nStatus: install ok installed\nVersion: 1.27.4-00\n");

@@ -55,7 +55,7 @@ sharing:
     - {name: nvidia.com/gpu, rename: nvidia.com/gpu-1, devices: ["1"], replicas: 2}
 )";
 
-// Earlier "nvidia.com/gpu has no device 1" kept the service from offering the other three.
+// Before the fix, "nvidia.com/gpu has no device 1" kept the service from offering the other three.
 TEST(LostGpu, MakesOnlyItsOwnResourceUnavailable) {
   const Offered four = offered(node_gpus(4, {1}), kOneEach);
   EXPECT_EQ(four.resources, "nvidia.com/gpu: GPU-2 GPU-3\nnvidia.com/gpu-0: GPU-0::0 GPU-0::1\nnvidia.com/gpu-1:\n");
@@ -80,7 +80,7 @@ TEST(LostGpu, KeepsItsPlaceInACount) {
   ASSERT_EQ(eight.missing.size(), 1U);
   EXPECT_TRUE(eight.missing[0].is_lost);
   EXPECT_THAT(eight.missing[0].what, ::testing::HasSubstr("3 of 4 devices of nvidia.com/gpu can be shared: GPU 1"));
-  // Earlier, with "sharing 4 devices of nvidia.com/gpu, which has 3", no GPU was offered at all.
+  // Before the fix, with "sharing 4 devices of nvidia.com/gpu, which has 3", no GPU was offered at all.
   EXPECT_EQ(offered(node_gpus(4, {3}), first_four).missing.size(), 1U);
   EXPECT_TRUE(offered(node_gpus(8, {5}), first_four).missing.empty()) << "none of the first four";
 }

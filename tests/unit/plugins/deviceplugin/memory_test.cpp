@@ -44,7 +44,7 @@ TEST(MemoryShortage, NamesTheUsersTheFreeMemoryAndTheRemedy) {
       "python3 (pid 4711, pod team-a/train-0, container main) has 70000 MiB, python3 (pid 4712, pod team-b/infer-1, "
       "container main) has 11000 MiB; kubelet gave it to team-c/waits-2");
   EXPECT_THAT(found.remedy, AllOf(HasSubstr("sharing.mps"), HasSubstr("20480 MiB"), HasSubstr("MIG"),
-                                  HasSubstr("then only the process that has more would have failed")));
+                                  HasSubstr("then only the process that exceeds it would have failed")));
   EXPECT_THAT(status_text(status_with(312)),
               AllOf(HasSubstr("has 312 of 81920 MiB left"), HasSubstr("  do: end the process")));
 }

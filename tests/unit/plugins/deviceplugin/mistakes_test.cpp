@@ -53,7 +53,8 @@ TEST(ConfigMistakes, AboutGpusOfTheMachineAreFoundWithoutADriver) {
       << "what MIG devices there will be nobody knows";
 }
 
-// Earlier this was reported as "deferred: planned once driver is done", although the driver was installed.
+// Before the fix, a missing config was reported as "deferred: planned once driver is done", although the driver was
+// installed.
 TEST(ConfigMistakes, OfAMissingFileOrConfigWaitForNoOtherComponent) {
   const DevicePlugin component;
   FakeHost host = bare_host();

@@ -91,8 +91,8 @@ class Listener {
   pid_t pid_ = -1;
 };
 
-// Earlier NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another pod had for itself, without a
-// message.
+// Before the fix, NVIDIA's plugin with renameByDefault gave a shared pod a GPU that another pod had for itself, without
+// a message.
 TEST(OtherPlugin, IsNvidiasWithItsPodAndItsResources) {
   FakeHost host;
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), IsEmpty());
@@ -125,7 +125,7 @@ TEST(OtherPlugin, IsNotAProcessWithoutKubeletsFolder) {
   EXPECT_THAT(find_other_plugins(host, kRoot, kOwn), SizeIs(1)) << "it may do what it wants anyway";
 }
 
-// Earlier the path within its file system was compared with kubelet's whole path.
+// Before the fix, the path within its file system was compared with kubelet's whole path.
 TEST(OtherPlugin, IsKnownWhereKubeletsFolderIsADiskOfItsOwn) {
   FakeHost host;
   run(host, {.mount = "/device-plugins", .disk = "8:17"});
@@ -165,8 +165,8 @@ TEST(OtherPlugin, IsAProcessThatListensAtASocketOfAGpuResource) {
                                    HasSubstr("nvidia.com/gpu.shared (2 devices)")));
 }
 
-// Earlier, in another pid namespace than the service's, its control socket gave another number, and the service itself
-// was reported.
+// Before the fix, in another pid namespace than the service's, its control socket gave another number, and the service
+// itself was reported.
 TEST(OtherPlugin, IsNotTheServiceItself) {
   FakeHost host;
   const Listener plugin(std::filesystem::path(host.root().string()) / std::string(kFolder).substr(1) /

@@ -157,7 +157,7 @@ TEST(MigDevices, FillAGpuThatIsInUseAlready) {
               ElementsAre("MIG-1-1"));
 }
 
-// Earlier a GPU that a pod of the former sharing still used went to an exclusive pod while others were idle.
+// Before the fix, a GPU that a pod of the former sharing still used went to an exclusive pod while others were idle.
 TEST(Preferred, LeavesDevicesThatPodsHaveUncountedForLast) {
   const auto all = gpus(4);
   const auto resources = resources_of(all, "{}").value_or({});

@@ -27,8 +27,8 @@ TEST(DevicePluginRegistered, ComparesTheOfferWithKubeletsView) {
             "fail  deviceplugin.registered: 8 nvidia.com/gpu are offered and kubelet has 6");
 }
 
-// Earlier a process that held the lock kept the service from registering at kubelet, which still had the old devices:
-// verify passed.
+// Before the fix, a process that held the lock kept the service from registering at kubelet, which still had the old
+// devices: verify passed.
 TEST(DevicePluginRegistered, FailsWhereTheServiceCannotRegisterWhateverKubeletStillHas) {
   const Json waits{
       {"name", "nvidia.com/gpu"}, {"healthy", 8}, {"allocatableAtKubelet", 8}, {"problem", "it is locked"}};
@@ -46,7 +46,7 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheServiceIsQuiesced) {
             "not-exercised  deviceplugin.registered: the service is paused while another program changes the GPUs");
 }
 
-// Earlier a driver with another version than its library was reported as a separate cause for each GPU.
+// Before the fix, a driver with another version than its library was reported as a separate cause for each GPU.
 TEST(DevicePluginRegistered, IsReportedForGpusWithoutADriver) {
   const Json gpu{{"index", 0},
                  {"address", "0000:65:00.0"},
@@ -64,7 +64,9 @@ TEST(DevicePluginRegistered, IsReportedForGpusWithoutADriver) {
 TEST(DevicePluginRegistered, IsNotExercisedWhereABootIsVerified) {
   Registered seen = running(Json::object());
   seen.booting = true;
-  EXPECT_EQ(last_of(seen), "not-exercised  deviceplugin.registered: kubelet may start once this boot is verified");
+  EXPECT_EQ(last_of(seen),
+            "not-exercised  deviceplugin.registered: this machine is booting: kubelet may start only after the boot is "
+            "verified");
 }
 
 TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
@@ -72,8 +74,8 @@ TEST(DevicePluginRegistered, IsNotExercisedWhileTheGpusAreLeftToAnotherPlugin) {
             "not-exercised  deviceplugin.registered: NVIDIA's device plugin is there");
 }
 
-// kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it. Earlier this was taken for a
-// resource of another plugin.
+// kubelet's checkpoint keeps a resource for a while after its plugin has withdrawn it. Before the fix, this was taken
+// for a resource of another plugin.
 TEST(DevicePluginRegistered, RemembersTheOfferedResourcesSinceTheBoot) {
   EXPECT_THAT(offered_since_boot({{"resources", {{{"name", "nvidia.com/gpu"}}, 7}},
                                   {"formerResources", {"nvidia.com/gpu.shared", 7}}}),

@@ -52,7 +52,7 @@ TEST(StatusForPeople, ShowsMigDevicesAndWhoHoldsMemory) {
   EXPECT_THAT(text, HasSubstr("GPU 0: process 4712 holds 2 MiB\n"));
 }
 
-// Earlier the table had only the processes; the pods that have a GPU were only in the JSON.
+// Before the fix, the table had only the processes; the pods that have a GPU were only in the JSON.
 TEST(StatusForPeople, ShowsWhichPodsHaveWhichGpu) {
   Json one = gpu(0, {{"healthy", true}});
   one["uuid"] = "GPU-0";

@@ -30,7 +30,8 @@ Resources offered(const std::vector<Gpu>& all, const std::string& config = "{}")
   return resources_of(all, config).value_or({});
 }
 
-// Earlier replicas were taken back under running pods, and an exclusive pod got a GPU that another pod still shared.
+// Before the fix, replicas were taken back under running pods, and an exclusive pod got a GPU that another pod still
+// shared.
 TEST(UncountedUses, AreReplicasThatWereRemoved) {
   const auto all = gpus(3);
   const Resources resources = offered(all);

@@ -34,7 +34,7 @@ TEST(PluginVariables, OfTheSpecWinOverTheConfigAndOverThoseOfTheProcess) {
   EXPECT_EQ(with(Json::object())->mig_strategy, MigStrategy::single);
 }
 
-// Earlier '109;94' was taken for no number at all, without a message.
+// Before the fix, '109;94' was taken for no number at all, without a message.
 TEST(PluginVariables, NameInvalidWordsInAListOfXids) {
   const auto settings = with({{"DP_DISABLE_HEALTHCHECKS", "109;94, XIDs,31"}, {"DP_ENABLE_HEALTHCHECKS", "79"}});
   ASSERT_TRUE(settings.ok()) << to_text(settings.error());
@@ -62,7 +62,7 @@ TEST(PluginVariables, ForUnsupportedFeaturesAreRefusedByName) {
   EXPECT_THAT(to_text(with(Json::object(), process).error()), HasSubstr("`hooks: none` of the component cdi"));
 }
 
-// Earlier a message had only the variable's name, and not the line of the spec.
+// Before the fix, a message had only the variable's name, and not the line of the spec.
 TEST(PluginVariables, ThatAreInvalidAreNamedWithTheirPlace) {
   const std::string key = "spec.components.deviceplugin.env.";
   for (const auto& [name, value] : std::map<std::string, std::string>{

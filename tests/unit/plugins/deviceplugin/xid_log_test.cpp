@@ -23,7 +23,7 @@ struct XidLogTest : ::testing::Test {
   Moment now = Moment::clock::now();
 };
 
-// Earlier each XID was logged in a line of its own: a tenant's program filled the log of the node.
+// Before the fix, each XID was logged in a line of its own: a tenant's program filled the log of the node.
 TEST_F(XidLogTest, LogsTheFirstAtOnceAndThenACountPerMinute) {
   EXPECT_THAT(add("GPU-0", 31), ElementsAre("info GPU-0: XID 31: ignored"));
   for (int i = 0; i < 1000; ++i) EXPECT_THAT(add("GPU-0", 31), IsEmpty());

@@ -43,7 +43,7 @@ TEST(DriverManifest, HasHelpAndAnExampleForEveryKey) {
   EXPECT_EQ(parsed.provides, std::vector<std::string>{"gpu-driver"});
 }
 
-// Earlier the error for an unreadable version was a regular expression.
+// Before the fix, the error for an unreadable version was a regular expression.
 TEST(DriverManifest, DescribesTheFormOfAVersion) {
   for (const char* wrong : {"53x", "535 550", ">=535,<550", "newest"}) {
     const auto spec = section_of({{"source", "/p"}, {"version", wrong}});

@@ -188,7 +188,7 @@ TEST(MigConfig, NamesTheRuleThatAnEntryBreaks) {
   }
 }
 
-// Earlier such a filter selected no GPU, and the tools and verify accepted it.
+// Before the fix, such a filter selected no GPU, and the tools and verify accepted it.
 TEST(MigConfig, ExplainsHowAFilterThatMatchesNoGpuIsWritten) {
   for (const char* filter : {"0x2330", "2330", "0x10DE2330"}) {
     const auto configs = entry(std::string("devices: all, mig-enabled: false, device-filter: \"") + filter + '"');

@@ -50,7 +50,7 @@ TEST(MigDiagnose, FindsGpusThatNoProgramCanUse) {
   }
   EXPECT_THAT(found[0].text, HasSubstr("no program can use GPU 0 (0000:18:00.0)"));
   EXPECT_THAT(found[0].remedy, HasSubstr("`slipway apply`"));
-  EXPECT_THAT(found[1].text, HasSubstr("GPU 1 (0000:18:00.0), which no entry of the config it takes"));
+  EXPECT_THAT(found[1].text, HasSubstr("GPU 1 (0000:18:00.0), which no entry of the config it selects"));
   const auto meant = findings_of({h100()}, {});
   ASSERT_EQ(meant.size(), 1U);
   EXPECT_EQ(meant[0].status, Finding::Status::warning) << "the config says so";

@@ -39,7 +39,7 @@ class MigManagers : public ::testing::Test {
   std::vector<Gpu> gpus_{at("0000:18:00.0", 0), at("0000:2a:00.0", 1), at("0000:3a:00.0", 2)};
 };
 
-// Earlier GPUs for virtual machines were partitioned when their address had NVML's eight digits.
+// Before the fix, GPUs for virtual machines were partitioned when their address had NVML's eight digits.
 TEST_F(MigManagers, AreNamedByAnAddressInAnyForm) {
   for (const char* form : {"0000:2A:00.0", "00000000:2A:00.0", "2a:00.0", "0000:2a:00"})
     EXPECT_THAT(named({{form, "vfio"}}), ElementsAre("", "vfio", "")) << form;

@@ -19,8 +19,8 @@ Error error_without_driver(const Json& section, const Json& more_facts = Json::o
   return plan ? Error{} : plan.error();
 }
 
-// Earlier this was reported as "deferred: planned once driver is done; now: the driver is not loaded", although the
-// driver was installed.
+// Before the fix, a wrong name was reported as "deferred: planned once driver is done; now: the driver is not loaded",
+// although the driver was installed.
 TEST(MigMistakes, InTheNameOfAConfigWaitForNoDriver) {
   const Error generated = error_without_driver({{"config", "all-balancd"}});
   EXPECT_EQ(generated.code, ErrorCode::invalid);

@@ -51,8 +51,8 @@ TEST(MigOtherManagerFound, IsAUnitOrItsLeftovers) {
   EXPECT_THAT(enabled[0].remedy, HasSubstr("`systemctl disable nvidia-mig-manager.service`"));
 }
 
-// Earlier the GPU operator's manager was only described in the documentation, and both programs changed the layouts of
-// the GPUs.
+// Before the fix, the GPU operator's manager was only described in the documentation, and both programs changed the
+// layouts of the GPUs.
 TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
   FakeHost host;
   run(host, {});
@@ -84,7 +84,7 @@ TEST(MigOtherManagerFound, MayBeAContainerOrAProgramWithoutAUnit) {
   }
 }
 
-// Earlier the unit, the program and the folder of one manager were reported as three findings.
+// Before the fix, the unit, the program and the folder of one manager were reported as three findings.
 TEST(MigOtherManagerFound, IsNamedOnceForAllItsTraces) {
   FakeHost host;
   run(host, {.group = "/"});

@@ -55,7 +55,7 @@ TEST_F(ContainerCheck, FailsWithTheMessageOfContainerOrEngine) {
   EXPECT_THAT(run(), HasSubstr("Error: unresolvable CDI devices ?[2J nvidia.com/gpu=all"));
 }
 
-// Earlier it was truncated in the middle of a word: "asked for by: NVIDIA_VISIBL".
+// Before the fix, it was truncated in the middle of a word: "asked for by: NVIDIA_VISIBL".
 TEST_F(ContainerCheck, EndsALongMessageBehindAWord) {
   std::string words = "it failed:";
   while (words.size() < 295) words += " word";
@@ -91,7 +91,8 @@ TEST_F(ContainerCheck, ExplainsWhyNoInstalledEngineIsUsed) {
       "/var/snap/microk8s/common/run/containerd.sock; CRI-O starts nothing without an image in its storage");
 }
 
-// Earlier a program that hung or failed was reported as too old: "podman  does not support CDI, as 4.1 and newer do".
+// Before the fix, a program that hung or failed was reported as too old: "podman  does not support CDI, as 4.1 and
+// newer do".
 TEST_F(ContainerCheck, ReportsAProgramWithoutAVersion) {
   program("/usr/bin/podman", "podman version next");
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/podman --version` says no version"));

@@ -37,7 +37,7 @@ TEST_F(ContainerByCtr, GetsTheGpusByCdiWhereCtrKnowsIt) {
   spec.devices = {"0"};
   const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
   EXPECT_THAT(run(), HasSubstr(passes));
-  // Earlier a podman without CDI support made verify fail.
+  // Before the fix, a podman without CDI support made verify fail.
   program("/usr/bin/podman", "podman version 3.4.4");
   EXPECT_THAT(run(), AllOf(HasSubstr(passes),
                            HasSubstr("can open each; passed over before: podman 3.4.4 does not support CDI")));
@@ -49,8 +49,8 @@ TEST_F(ContainerByCtr, IsNotAskedWhereItsVersionIsNotKnown) {
   EXPECT_THAT(run(), HasSubstr("no container was started: `/usr/bin/ctr --version` says no version"));
 }
 
-// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI supports CDI. Earlier verify
-// failed.
+// The ctr of containerd 1.7 takes a CDI device for a path, although containerd's CRI supports CDI. Before the fix,
+// verify failed.
 TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   listen(kSocket);
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd 1.7.24~ds1");
@@ -71,7 +71,7 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr(passes)) << "slipway-runtime makes a spec itself";
   host.file("/etc/nvidia-container-runtime/config.toml",
             "  accept-nvidia-visible-devices-envvar-when-unprivileged=false # as the guide says\n");
-  const std::string refused = "config.toml lets no unprivileged container ask for GPUs by NVIDIA_VISIBLE_DEVICES";
+  const std::string refused = "config.toml does not let unprivileged containers ask for GPUs by NVIDIA_VISIBLE_DEVICES";
   EXPECT_THAT(run(), HasSubstr(refused));
   host.file("/etc/nvidia-container-runtime/config.toml",
             "\"accept-nvidia-visible-devices-envvar-when-unprivileged\" = false # was = true\n");
@@ -80,15 +80,15 @@ TEST_F(ContainerByCtr, GetsTheGpusBySlipwayRuntimeElse) {
   EXPECT_THAT(run(), HasSubstr("containerd's ctr 1.4.13 is older than 1.6"));
 }
 
-// Its socket remains when containerd is stopped or removed. Earlier each verify failed then, although there was another
-// engine.
+// containerd's socket remains when containerd is stopped or removed. Before the fix, each verify then failed, although
+// there was another engine.
 TEST_F(ContainerByCtr, SkipsAnUnresponsiveContainerd) {
   program("/usr/bin/ctr", "ctr github.com/containerd/containerd/v2 v2.1.9");
   host.file(kSocket, "");
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: containerd does not"));
 }
 
-// Earlier a container whose start took too long went on running, with all GPUs, and each verify added one more.
+// Before the fix, a container whose start took too long went on running, with all GPUs, and each verify added one more.
 TEST_F(ContainerByCtr, RemovesAContainerThatContainerdLeavesBehind) {
   const auto with = [&](const Command& more) { return words({"/usr/bin/ctr"}, kSocket, more); };
   listen(kSocket);

@@ -128,7 +128,7 @@ TEST_F(ContainerByDocker, IsNotStartedWhereDockerDoesNotRun) {
   EXPECT_THAT(run(), HasSubstr("pass validator.container")) << "it was upgraded while it ran";
 }
 
-// Earlier the message was only "there is no container engine".
+// Before the fix, the message was only "there is no container engine".
 TEST_F(ContainerByDocker, OfASnapIsNamedAndNotTried) {
   host.file("/etc/systemd/system/snap.docker.dockerd.service",
             "[Service]\nExecStart=/usr/bin/snap run docker.dockerd\n");
@@ -140,7 +140,7 @@ TEST_F(ContainerByDocker, OfASnapIsNamedAndNotTried) {
   EXPECT_THAT(run(), AllOf(HasSubstr("pass validator.container"), Not(HasSubstr("snap"))));
 }
 
-// Debian has dockerd in sbin, where earlier it was not searched.
+// Debian has dockerd in sbin, which was not searched before the fix.
 TEST_F(ContainerByDocker, IsFoundWhereDebianHasIt) {
   runs("20.10.24", runtimes(kShim));
   host.without("/usr/bin/dockerd").file("/usr/sbin/dockerd", "x", 0755);
@@ -193,8 +193,8 @@ TEST_F(ContainerByDocker, IsNotJudgedWhereItsImageCannotBeMade) {
   for (const Command& words : host.ran()) EXPECT_THAT(words, Not(::testing::Contains("run")));
 }
 
-// Earlier it was run by its name alone: the folders of the machine's own programs come first in the search, and a group
-// may write there.
+// Before the fix, tar was run by its name alone: the folders of the machine's own programs come first in the search,
+// and a group may write there.
 TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldReplaceTar) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   std::filesystem::permissions(host.root_folder() + "/usr/bin/tar", std::filesystem::perms::others_write,
@@ -205,8 +205,8 @@ TEST_F(ContainerByDocker, IsNotAskedWhereOthersCouldReplaceTar) {
   EXPECT_THAT(run(), HasSubstr("Docker needs tar, which is not installed"));
 }
 
-// Earlier the limits of single programs added up to more than a verify has: its worker was killed, and all findings
-// were lost.
+// Before the fix, the limits of single programs added up to more than a verify has: its worker was killed, and all
+// findings were lost.
 TEST_F(ContainerByDocker, StartsNothingAfterItsTimeAndCleansUp) {
   runs("26.1.5", R"("CDISpecDirs":["/etc/cdi"])");
   terms.asking = std::chrono::milliseconds(200);

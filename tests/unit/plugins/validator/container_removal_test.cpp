@@ -51,7 +51,7 @@ class ContainerRemoval : public testing::ContainerMachine {
   }
 };
 
-// Earlier Ctrl-C ended the check at once: its folder, and Docker's image, were never removed.
+// Before the fix, Ctrl-C ended the check at once: its folder, and Docker's image, were never removed.
 TEST_F(ContainerRemoval, IsDoneAfterAKilledCheck) {
   const Place left = abandoned("podman", "00000000000000aa");
   const Place used = abandoned("podman", "00000000000000bb");
@@ -68,8 +68,8 @@ TEST_F(ContainerRemoval, IsDoneAfterAKilledCheck) {
   EXPECT_EQ(host.ran().size(), 5) << "podman's rm, rm, its version, run, rm";
 }
 
-// Earlier the current engine was used for the removal: Docker's image remained forever, and the folder that recorded it
-// was removed.
+// Before the fix, the current engine was used for the removal: Docker's image remained forever, and the folder that
+// recorded it was removed.
 TEST_F(ContainerRemoval, IsDoneByTheEngineThatTheKilledCheckUsed) {
   const Place left = abandoned("docker", "00000000000000aa");
   host.file("/run/docker.pid", "4711");
@@ -102,7 +102,7 @@ TEST_F(ContainerRemoval, KeepsTheFolderUntilTheEngineHasRemovedTheRest) {
   EXPECT_FALSE(host.exists(left.folder()));
 }
 
-// Earlier a check that failed to remove its own container left the container behind, but no folder.
+// Before the fix, a check that failed to remove its own container left the container behind, but no folder.
 TEST_F(ContainerRemoval, IsLeftToTheNextCheckWhereItFails) {
   host.without("/usr/bin/podman");
   program("/usr/bin/podman", "podman version 4.3.1");
@@ -130,7 +130,7 @@ TEST_F(ContainerRemoval, IsLimitedInOneVerify) {
   EXPECT_EQ(left(), 0);
 }
 
-// Earlier the lock was released before the removal, so that a second verify could run in between.
+// Before the fix, the lock was released before the removal, so that a second verify could run in between.
 TEST_F(ContainerRemoval, KeepsTheLockMeanwhile) {
   const Place left = abandoned("podman", "00000000000000aa");
   bool locked = false;
@@ -143,8 +143,8 @@ TEST_F(ContainerRemoval, KeepsTheLockMeanwhile) {
   EXPECT_TRUE(locked);
 }
 
-// Two checks in two containers may have the same process number. Earlier the first to end removed the folder that the
-// other used.
+// Two checks in two containers may have the same process number. Before the fix, the first to end removed the folder
+// that the other used.
 TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
   host.directory(place.root());
   const Fd lock = opened(place);
@@ -157,7 +157,7 @@ TEST_F(ContainerRemoval, IsNotMadeForTheFolderOfAnotherCheck) {
   EXPECT_EQ(random_number().size(), 16);
 }
 
-// Earlier a folder looked abandoned between its creation and its lock.
+// Before the fix, a folder looked abandoned between its creation and its lock.
 TEST_F(ContainerRemoval, SearchesForNoFoldersWhileAnotherCheckMakesOne) {
   const Place left = abandoned("podman", "00000000000000aa");
   terms.asking = milliseconds(100);

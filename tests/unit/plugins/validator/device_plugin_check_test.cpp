@@ -69,7 +69,7 @@ TEST(DevicePlugin, PassesWhenKubeletHasDevicesOfAPluginThatListens) {
   EXPECT_EQ(device_total(host), 3);
 }
 
-// Earlier a node whose config renamed its GPUs was reported as having no device.
+// Before the fix, a node whose config renamed its GPUs was reported as having no device.
 TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
@@ -81,7 +81,7 @@ TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
   EXPECT_EQ(device_total(host, {.root = Kubelet().root, .named = {"nvidia.com/a100"}}), 1);
 }
 
-// Earlier a node of k0s or MicroK8s was reported as having no kubelet.
+// Before the fix, a node of k0s or MicroK8s was reported as having no kubelet.
 TEST(DevicePlugin, LooksWhereTheSpecSaysThatKubeletIs) {
   FakeHost host;
   host.live("6.1.0-50-amd64")

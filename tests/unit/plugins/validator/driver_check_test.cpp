@@ -44,7 +44,7 @@ TEST_F(DriverCheckTest, FailsForALostGpuAndPassesAgainWhenItIsBack) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-// NVML does not list a GPU that the driver could not start. Earlier seven of eight passed.
+// NVML does not list a GPU that the driver could not start. Before the fix, seven of eight passed.
 TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
   nvml.file("gpus", "1");
   EXPECT_EQ(run(), "fail validator.driver: driver 535.261.03 answers for 1 of the 2 GPUs on the PCI bus");
@@ -53,7 +53,7 @@ TEST_F(DriverCheckTest, FailsWhereFewerGpusAnswerThanAreOnTheBus) {
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
-// Earlier NVML was called twice a second, and kept open: 17 MB and a third of a percent of a processor.
+// Before the fix, NVML was called twice a second, and kept open: 17 MB and a third of a percent of a processor.
 TEST_F(DriverCheckTest, AsksNvmlAgainOnlyOnRequestOrForAnotherDriver) {
   const auto without_nvml = [&] { return shown(check.run_without_nvml()); };
   EXPECT_THAT(without_nvml(), HasSubstr("pass"));
@@ -93,7 +93,8 @@ TEST(DriverCheckElsewhere, IsNotApplicableWithoutAGpuAndNotExercisedInAnImage) {
   EXPECT_EQ(DriverCheck(image, "", testing::look_here).run().status, Verdict::not_exercised);
 }
 
-// An image with the runtime that is booted without a GPU. Earlier a container was started for GPUs that do not exist.
+// An image with the runtime that is booted without a GPU. Before the fix, a container was started for GPUs that do not
+// exist.
 TEST(DriverCheckElsewhere, WithoutAGpuNoContainerIsStartedEither) {
   FakeHost host;
   host.live("6.1.0-50-amd64").file("/usr/bin/slipway-runtime", "");

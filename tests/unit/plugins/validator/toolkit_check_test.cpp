@@ -62,14 +62,14 @@ TEST_F(Toolkit, ChecksThatTheEngineAnswers) {
   EXPECT_THAT(run(), HasSubstr("is stale")) << "what is wrong with the spec comes first";
 }
 
-// Earlier almost every error was reported as a stopped engine, even a process with too many open files.
+// Before the fix, almost every error was reported as a stopped engine, even a process with too many open files.
 TEST_F(Toolkit, SaysThatAnEngineIsDownOnlyWhereNoProcessListens) {
   host.file("/etc/cdi/nvidia.json", kSpec).link("/run/crio/crio.sock", "crio.sock");
   ASSERT_EQ(connect_to(host, "/run/crio/crio.sock").error().code, ErrorCode::io) << "a link to itself";
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name exists");
 }
 
-// Earlier the spec was reported as stale, with the advice to write it again.
+// Before the fix, the spec was reported as stale, with the advice to write it again.
 TEST_F(Toolkit, NamesAHookProgramThatIsMissingAndTheRemedy) {
   host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
@@ -125,7 +125,7 @@ TEST_F(Toolkit, AcceptsAnEngineWithNvidiasRuntimeWhenItsProgramExists) {
   EXPECT_THAT(run(), HasSubstr("pass validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml uses the runtime"));
 }
 
-// Earlier, when slipway had just configured containerd for its own runtime, verify reported that no engine was
+// Before the fix, when slipway had just configured containerd for its own runtime, verify reported that no engine was
 // configured.
 TEST_F(Toolkit, TakesAnEngineWithSlipwaysRuntimeAsWell) {
   host.file("/etc/containerd/config.toml", "[runtimes.nvidia.options]\nBinaryName = \"/usr/bin/slipway-runtime\"\n");

@@ -110,8 +110,8 @@ class Emptying {
   int folder_;
   std::size_t most_;
   std::size_t steps_ = 0;
-  // A number that no other process and no earlier call has used: a call takes longer, in clock units, than it uses
-  // numbers.
+  // A number that no other process and no earlier call has used: a call uses fewer numbers than the ticks of the clock
+  // that it takes.
   std::int64_t number_ = std::chrono::steady_clock::now().time_since_epoch().count();
 };
 

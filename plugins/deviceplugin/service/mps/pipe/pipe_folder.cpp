@@ -53,7 +53,7 @@ Status renew_resource_folder(const std::string& folder) {
     return {};
   }
   Error error = system_error("move aside", folder, EEXIST);
-  error.next = "end the pods that used MPS: what they left is removed then, and MPS continues";
+  error.next = "end the pods that used MPS: slipway then removes their files, and MPS continues";
   return error;
 }
 

@@ -26,7 +26,7 @@ class PipeLook {
   /// Errors: `timed_out` no answer in time, or none at all. A later call returns the answer of the running process
   /// without waiting.
   Result<PipeUsers> users(std::chrono::milliseconds limit);
-  /// Returns only the holder of the lock, mostly without a process.
+  /// Returns only the holder of the lock, usually without starting a process.
   Result<pid_t> lock_user(std::chrono::milliseconds limit);
   /// Called when the folder was replaced.
   void forget();

@@ -44,7 +44,7 @@ struct ChildLimits {
   std::chrono::milliseconds grace{0};  ///< from SIGTERM at the limit to SIGKILL; zero: SIGKILL at once
   std::size_t most_bytes = 1 << 20;    ///< the newest bytes of each stream are kept
   bool ends_flood = false;             ///< more bytes than this end the child
-  /// Reads until no process has the streams open any more; after the child was killed, for at most the limit once more.
+  /// Reads until no process has the streams open any more; after the child was killed, for at most another `limit`.
   bool to_last_writer = false;
   std::function<bool()> stop{};                            ///< returns true to kill it: called many times a second
   std::function<void(std::string_view part)> on_output{};  ///< receives the output, which is then not kept

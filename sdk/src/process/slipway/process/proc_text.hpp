@@ -18,7 +18,7 @@ struct ProcessStat {
   unsigned session = 0;
   bool kernel_thread = false;
   std::uint64_t threads = 0;
-  std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid, what tells it from all others
+  std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid, identifies the process
 
   bool ended() const { return state == 'Z' || state == 'X'; }
 };

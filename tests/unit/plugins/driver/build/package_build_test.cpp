@@ -265,7 +265,7 @@ TEST_F(PackageBuildTest, LeavesNothingBehindInTheScratchFolder) {
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
-// Earlier the artifact worker refused a relative --output after ten minutes of compiling.
+// Before the fix, the artifact worker refused a relative --output after ten minutes of compiling.
 TEST_F(PackageBuildTest, TakesRelativePathsAsTheCallersOwn) {
   const auto relative = [&](const std::string& path) { return fs::relative(folder.at(path)).string(); };
   ASSERT_TRUE(build({"--output", relative("/layout"), "--debs", relative(""), "--scratch", relative("/scratch")}));
@@ -302,7 +302,8 @@ TEST_F(PackageBuildTest, SearchesForTheCompilerFirst) {
   EXPECT_EQ(error.what, "the modules cannot be compiled: there is no gcc-12, make in " + host.root().string());
 }
 
-// Earlier, as an ordinary user and in many containers, this was reported only after everything had been unpacked.
+// Before the fix, as an ordinary user and in many containers, this was reported only after everything had been
+// unpacked.
 TEST_F(PackageBuildTest, ChecksFirstWhetherItMayCompileHere) {
   core.fails = Error{ErrorCode::unsupported, "no private namespaces", {}, {}, {}};
   core.may_compile = false;
@@ -360,8 +361,8 @@ TEST_F(PackageBuildTest, RecompilesTheKeptModulesOfAnotherBuild) {
   EXPECT_EQ(core.builds.size(), 2U);
 }
 
-// Earlier the file was opened by its path on this machine: a pipe blocked, /dev/zero was read without end, a link was
-// followed.
+// Before the fix, the file was opened by its path on this machine: a pipe blocked, /dev/zero was read without end, a
+// link was followed.
 TEST_F(PackageBuildTest, UsesTheCompilerOfTheRoot) {
   fs::remove(host.root().at("/usr/bin/gcc-12"));
   host.root().file("/opt/gcc", "the compiler");
@@ -375,7 +376,7 @@ TEST_F(PackageBuildTest, UsesTheCompilerOfTheRoot) {
   }
 }
 
-// Earlier another user could put modules where the next run looks for the ones that it kept.
+// Before the fix, another user could put modules into the folder where the next run looks for kept modules.
 TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
   const auto kept = folder.at("/scratch/slipway-driver-535.261.03-6.1.0-50-amd64-open");
   fs::create_directory(kept);
@@ -387,7 +388,7 @@ TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
   EXPECT_EQ(build({}).error().code, ErrorCode::denied);
 }
 
-// Earlier MPS did not work: its server is in usr/sbin, and nothing was taken from there.
+// Before the fix, MPS did not work: its server is in usr/sbin, and nothing was taken from there.
 TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
   for (const testing::TestDeb& deb : std::vector<testing::TestDeb>{
            {.package = "nvidia-cuda-mps",
@@ -405,7 +406,7 @@ TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
   EXPECT_EQ(files["icds"], Json{"nvidia.icd"});
 }
 
-// Earlier the host's own file came into the package: the build runs as root, and the link was followed.
+// Before the fix, the host's own file came into the package: the build runs as root, and the link was followed.
 TEST_F(PackageBuildTest, TakesNoFileOfThisMachineForTheLicence) {
   folder.file("/secret", "of this machine");
   for (auto deb : testing::driver_debs()) {
@@ -419,7 +420,7 @@ TEST_F(PackageBuildTest, TakesNoFileOfThisMachineForTheLicence) {
   EXPECT_THAT(refused.error().what, HasSubstr("no licence text that can be read"));
 }
 
-// Earlier a link was created wherever the library's SONAME led to.
+// Before the fix, a link was created wherever the library's SONAME led to.
 TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
   for (auto deb : testing::driver_debs()) {
     if (deb.package != "libcuda1") continue;

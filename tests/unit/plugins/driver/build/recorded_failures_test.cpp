@@ -51,7 +51,7 @@ TEST(RecordedFailures, AreEmptyWithoutAValidLayout) {
   }
 }
 
-// Earlier the file was opened by its path on this machine.
+// Before the fix, the file was opened by its path on this machine.
 TEST(RecordedFailures, AreEmptyInAPipeOrBehindALinkOutOfTheLayout) {
   const TempDir layout;
   const TempDir other;

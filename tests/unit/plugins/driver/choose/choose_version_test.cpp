@@ -139,8 +139,8 @@ TEST_F(ChooseVersionTest, ChecksTagsThatNameNoVersionBeforeItGivesUp) {
   EXPECT_THAT(asked("580"), ElementsAre("stable"));
 }
 
-// Earlier a version that a registry's tags do not have emptied the catalogue, and the message said that nothing is
-// there.
+// Before the fix, a version that a registry's tags do not have emptied the catalogue, and the message said that nothing
+// is there.
 TEST_F(ChooseVersionTest, ReadsTheNearestVersionsForItsError) {
   unread({"470.256.02-debian12", "535.261.03-debian12", "550.163.01-debian12", "580.82.07-debian12"});
   EXPECT_THAT(asked("535.261.04"), ElementsAre("535.261.03", "550.163.01", "580.82.07"));

@@ -159,7 +159,7 @@ TEST_F(DriverDiagnose, FindsAKernelParameterThatForbidsAModule) {
                                  "'module_blacklist=nvidia'\n"));
 }
 
-// Earlier CUDA failed with error 802 on machines that passed plan, verify and doctor.
+// Before the fix, CUDA failed with error 802 on machines that passed plan, verify and doctor.
 TEST_F(DriverDiagnose, FindsNvSwitchesWithoutAFabricManagerOfTheDriversVersion) {
   host.pci({.address = "0000:05:00.0", .vendor = 0x10de, .device = 0x22a3, .device_class = 0x068000, .numa_node = 0});
   const std::string need =
@@ -260,8 +260,8 @@ TEST_F(DriverDiagnose, NamesInstanceAndNvlinkUnitOfAnXidAndSkipsCancelledOnes) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("Xid 163")));
 }
 
-// Lines of reports about drivers 570. Earlier "of link 0" was printed where no link is meant, a reset was requested
-// where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
+// Lines of reports about drivers 570. Before the fix, "of link 0" was printed where no link is meant, a reset was
+// requested where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
 TEST_F(DriverDiagnose, ReadsTheTextOfAnXid) {
   log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
       "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "

@@ -166,7 +166,8 @@ TEST_F(PlanKernels, WithoutTheOneThatRunsAwaitAReboot) {
   EXPECT_THAT(summary(good(*host.live())), HasSubstr("kernel-module nvidia\n"));
 }
 
-// Earlier, with --kernel, the plan loaded the modules of that kernel into the running one, which failed and was undone.
+// Before the fix, with --kernel, the plan loaded the modules of that kernel into the running one, which failed and was
+// undone.
 TEST_F(PlanKernels, OfTheCommandLineWithoutTheOneThatRunsAwaitARebootAsThoseOfTheSpec) {
   host.gpu("0000:1b:00.0", 0x2330);
   host.view().file("/proc/sys/kernel/osrelease", std::string(kKernel) + "\n");
@@ -181,7 +182,7 @@ TEST_F(PlanKernels, OfTheCommandLineWithoutTheOneThatRunsAwaitARebootAsThoseOfTh
   EXPECT_THAT(summary(good(*live_for(kKernel))), HasSubstr("kernel-module nvidia\n"));
 }
 
-// Earlier nothing created /dev/nvidia* after the reboot, because no unit had been left for it.
+// Before the fix, nothing created /dev/nvidia* after the reboot, because no unit had been left for it.
 TEST_F(PlanKernels, ThatAwaitARebootHaveWorkForThatBoot) {
   host.gpu("0000:1b:00.0", 0x2330);
   kernels = "newest";

@@ -63,8 +63,8 @@ TEST_F(PackageFits, TheKernelWhoseChecksumsItRecords) {
   EXPECT_THAT(notes(*kernel.host.live()), Not(Contains(HasSubstr("not checked"))));
 }
 
-// Earlier such a package was installed, and modprobe said "disagrees about version of symbol module_layout" at the
-// next boot.
+// Before the fix, a package for another build was installed, and modprobe said "disagrees about version of symbol
+// module_layout" at the next boot.
 TEST_F(PackageFits, NoOtherBuildOfThatKernel) {
   package.modules_notes[annotation::kSymbols] = R"({"nvidia.ko.xz":{"module_layout":"0x12345678"}})";
   for (const auto& host : {kernel.host.live(), kernel.host.offline()})

@@ -181,7 +181,7 @@ std::string content_in(const Plan& plan, const std::string& path) {
   return "no such file";
 }
 
-// Earlier dracut's generic initrd contained nouveau but not modprobe.d, so nouveau held the GPUs at each boot.
+// Before the fix, dracut's generic initrd contained nouveau but not modprobe.d, so nouveau held the GPUs at each boot.
 TEST(DriverPlan, TellsDracutToTakeTheBlacklistAndLeaveTheKernelsDriversOut) {
   TestHost host;
   host.root().file("/usr/bin/dracut", "");
@@ -279,8 +279,8 @@ TEST(DriverPlan, WaitsForARebootWhileNouveauHoldsAGpu) {
       "the kernel's own driver (nouveau) holds H100-SXM at 0000:1b:00.0; it is blacklisted from the next boot on");
 }
 
-// Earlier the module was loaded, found no device, and the failed apply removed the blacklist again: no reboot ever
-// helped.
+// Before the fix, the module was loaded, found no device, and the failed apply removed the blacklist again: no reboot
+// ever helped.
 TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
   TestHost host;
   host.gpu("0000:00:1e.0", 0x2330, "NovaCore");
@@ -372,7 +372,8 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
-// Earlier they were installed, and the apply ended with "driver: failed" beside "Generation 2 is active".
+// Before the fix, such modules were installed, and the apply ended with "driver: failed" beside "Generation 2 is
+// active".
 TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
   TestHost host;
   host.gpu("0000:65:00.0", 0x2330);

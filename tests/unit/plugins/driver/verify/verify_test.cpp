@@ -108,7 +108,7 @@ TEST_F(DriverVerify, FailsWhenNothingIsInstalled) {
   EXPECT_EQ(summary(findings(*TestHost().live())), "fail driver.installed: no driver is installed by slipway here\n");
 }
 
-// Earlier verify printed "Verified.", and the machine booted into a kernel without a driver.
+// Before the fix, verify printed "Verified.", and the machine booted into a kernel without a driver.
 TEST_F(DriverVerify, FailsWhenTheKernelOfTheNextBootHasNoModules) {
   host.root().file("/usr/lib/modules/6.1.0-56-amd64/modules.builtin", "");
   for (const auto& found : {findings(*host.live()), findings(*host.offline())}) {
@@ -158,7 +158,7 @@ TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
               HasSubstr("fail driver.depmod: /lib/modules/6.1.0-50-amd64/modules.dep does not list nvidia.ko.xz"));
 }
 
-// Earlier the advice was to run depmod, which looks in /lib/modules and found nothing there.
+// Before the fix, the advice was to run depmod, which looks in /lib/modules and found nothing there.
 TEST_F(DriverVerify, ReportsModulesThatDepmodMisses) {
   const auto remedy = [this] {
     const auto all = findings(*host.live());
@@ -187,7 +187,7 @@ TEST_F(DriverVerify, FailsWhenANodeIsMissing) {
   EXPECT_THAT(live(), HasSubstr("fail driver.nodes: /dev/nvidia0: "));
 }
 
-// Earlier plan, apply, verify and doctor reported nothing, and no boot loaded the driver.
+// Before the fix, plan, apply, verify and doctor reported nothing, and no boot loaded the driver.
 TEST_F(DriverVerify, FailsWhereALineOfModprobeKeepsAModuleFromBeingLoaded) {
   host.root().file("/etc/modprobe.d/x.conf", "# ours\ninstall nvidia_uvm /bin/false\n");
   EXPECT_THAT(live(), HasSubstr("fail driver.modprobe: modules cannot be loaded: /etc/modprobe.d/x.conf:2: 'install "
@@ -310,7 +310,7 @@ TEST_F(DriverVerify, HasARemedyForEachFailure) {
     EXPECT_EQ(finding.status == Finding::Status::fail, !finding.remedy.empty()) << finding.name;
 }
 
-// Earlier the advice was "run `depmod`" for a kernel that the package manager had removed.
+// Before the fix, the advice was "run `depmod`" for a kernel that the package manager had removed.
 TEST_F(DriverVerify, AdvisesNoDepmodForAKernelThatIsGone) {
   host.root().file("/usr/lib/modules/6.1.0-50-amd64/modules.dep", "");
   EXPECT_THAT(remedies(), HasSubstr("run `depmod 6.1.0-50-amd64`"));
@@ -319,7 +319,8 @@ TEST_F(DriverVerify, AdvisesNoDepmodForAKernelThatIsGone) {
   EXPECT_THAT(remedies(), Not(HasSubstr("`depmod")));
 }
 
-// Earlier only doctor failed for it, and the boot of a machine on which no CUDA program can start was verified.
+// Before the fix, only doctor failed for a missing fabric manager, and the boot of a machine on which no CUDA program
+// can start was verified.
 TEST_F(DriverVerify, FailsWhereNvSwitchesHaveNoFabricManager) {
   host.pci("0000:05:00.0", 0x10de, 0x22a3, 0x068000);
   EXPECT_THAT(live(), HasSubstr("fail driver.fabric-manager: the NVSwitches of this machine need NVIDIA's Fabric "

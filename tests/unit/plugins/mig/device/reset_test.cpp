@@ -122,7 +122,7 @@ TEST_F(MigReset, RunsInTheRootThatHasTheDriver) {
                                               addresses_[0] + "," + addresses_[1]));
 }
 
-// Earlier chroot(8) ran a program that another user had put there, as root.
+// Before the fix, chroot(8) ran a program that another user had put there, as root.
 TEST_F(MigReset, RunsNothingInARootThatAnotherUserCouldWrite) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   start("a30x2");
@@ -184,8 +184,9 @@ TEST_F(MigReset, ThatIsRefusedWithoutAHolderKeepsTheRequest) {
   const auto changed = change(0);
   ASSERT_TRUE(changed.ok()) << to_text(changed.error());
   for (const Outcome& outcome : *changed) EXPECT_EQ(outcome.kind, Kind::reboot_required);
-  EXPECT_THAT(changed->front().reason, HasSubstr("nvidia-smi did not reset it: GPU reset couldn't run because it is "
-                                                 "not supported in this configuration"));
+  EXPECT_THAT(changed->front().reason,
+              HasSubstr("nvidia-smi did not reset the GPU: GPU reset couldn't run because it is "
+                        "not supported in this configuration"));
   for (const Gpu& gpu : gpus()) {
     EXPECT_EQ(gpu.instances.size(), 7U) << "they work until the reset";
     EXPECT_TRUE(gpu.enabled && !gpu.pending);
