@@ -25,8 +25,7 @@ namespace {
 constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
 constexpr std::array kEmptyFolders{"/tmp", "/var/tmp", "/run"};
 constexpr mode_t kEmptyFolderMode = 01777;
-constexpr std::uint64_t kBytesForAFile =
-    16384;  // at least, on average: the kernel also needs memory for each file itself
+constexpr std::uint64_t kBytesForAFile = 16384;  // on average; an empty file needs memory too
 
 struct Device {
   const char* name;
