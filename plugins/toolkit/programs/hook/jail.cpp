@@ -180,7 +180,7 @@ Status await(pid_t child, Fd answer, base::LimitedProcesses& group, const std::s
   return Error{ErrorCode::io,
                name + " failed in the container's root: " + ending_of(result.status),
                name,
-               "its own messages are above; a read-only root cannot get a new cache",
+               "see its own messages above; it cannot write a new cache into a read-only root",
                {}};
 }
 
