@@ -125,7 +125,7 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) != 0) return system_error("make", folder, errno);
   SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
   if (copy.exit_code != 0) return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
-  SLIPWAY_TRY(root, RootDir::open(folder));  // its links do not lead out of it
+  SLIPWAY_TRY(root, RootDir::open(folder));  // links in the copy do not lead out of it
   SLIPWAY_CHECK(make_log_folder(root));
   SLIPWAY_CHECK(read_picture(folder));
   return {};

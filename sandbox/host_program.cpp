@@ -30,8 +30,8 @@ Error cannot_take(const std::string& program, const std::string& why) {
   return Error{ErrorCode::unsupported,
                "this machine's " + program + " cannot be run with that root as its only file system: " + why,
                program,
-               "install the program in the root, so that the root's own one runs, or use a machine where " + program +
-                   " is an ordinary program",
+               "install the program in the root, so that the root's own program runs, or use a machine where " +
+                   program + " is an ordinary program",
                {}};
 }
 

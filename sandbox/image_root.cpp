@@ -18,7 +18,7 @@
 namespace slipway::sandbox {
 namespace {
 
-/// Each is a mount: a root folder has far fewer names, and the kernel's limit is far higher.
+/// Each name is a mount: a root folder has far fewer names, and the kernel's limit is far higher.
 constexpr std::size_t kMostNames = 1000;
 constexpr mode_t kFolderMode = 0755;
 constexpr std::array kAlwaysThere{"/dev", "/proc", "/tmp"};

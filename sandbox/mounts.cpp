@@ -25,7 +25,7 @@ namespace {
 constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
 constexpr std::array kEmptyFolders{"/tmp", "/var/tmp", "/run"};
 constexpr mode_t kEmptyFolderMode = 01777;
-constexpr std::uint64_t kBytesForAFile = 16384;  // on average: a file itself costs memory too
+constexpr std::uint64_t kBytesForAFile = 16384;  // on average; an empty file needs memory too
 
 struct Device {
   const char* name;

@@ -207,8 +207,7 @@ class Download {
   std::uint64_t received_ = 0;
   std::uint64_t next_look_ = 0;  ///< file size at which to check the free space again
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point deadline_ =
-      client_.deadline_for(blob_.size);  ///< for all attempts, also those that start at the first byte
+  Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< for all attempts together
 };
 
 }  // namespace

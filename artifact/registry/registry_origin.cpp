@@ -158,7 +158,7 @@ class RegistryOrigin final : public Origin {
       return Error{.code = ErrorCode::corrupt,
                    .what = client_->reference().authority() + " returned a different manifest from the requested one",
                    .where = name(),
-                   .next = "tell the operator of the registry, or a proxy on the way to it",
+                   .next = "tell the operator of the registry, or of the proxy in front of it",
                    .details = {{"expected", descriptor.digest}, {"got", told}}};
     SLIPWAY_CHECK(check_bytes(response.body, descriptor, name()));
     keep(descriptor.digest, response.body);

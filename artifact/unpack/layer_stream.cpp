@@ -96,7 +96,8 @@ std::optional<Error> LayerStream::read_and_hash() {
     compressed_.commit(*count);
   }
   if (total != layer_.size)
-    return wrong_blob(layer_, "it is cut short: " + std::to_string(total) + " bytes of " + std::to_string(layer_.size));
+    return wrong_blob(layer_,
+                      "it is incomplete: " + std::to_string(total) + " bytes of " + std::to_string(layer_.size));
   const std::string digest = hash.digest();
   if (digest != layer_.digest) return wrong_blob(layer_, "its content is damaged: it has the digest " + digest);
   return {};

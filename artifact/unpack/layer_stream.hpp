@@ -21,7 +21,7 @@
 
 namespace slipway::artifact {
 
-/// Reads one blob. Serves one thread; the destructor stops the others.
+/// Reads one blob. Used by one thread at a time; the destructor stops the threads that read ahead for it.
 class LayerStream {
  public:
   /// @param blob   the compressed bytes; must have the digest and size of `layer`

@@ -129,7 +129,8 @@ Error in_context(Error error, const Descriptor& layer, const UnpackOptions& opti
   if (error.code == ErrorCode::denied)
     error.next = "do not use this package: a sound package never contains this; tell its publisher";
   if (error.code == ErrorCode::invalid) error.next = "have the package built and published again";
-  if (error.code == ErrorCode::corrupt) error.next = "get the package again: it was damaged on its way or on the disk";
+  if (error.code == ErrorCode::corrupt)
+    error.next = "download or copy the package again: it was damaged in transit or on the disk";
   error.details.erase(error.details.begin());
   return error;
 }

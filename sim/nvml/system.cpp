@@ -15,7 +15,7 @@ namespace {
 void open_driver(MachineLock& lock, FunctionState& function, const Machine& machine) {
   ProcessState& process = process_state();
   Cost cost = process.opened_before ? machine.costs.further_initialisation : machine.costs.first_initialisation;
-  // Writing the memory for the first time counts as part of it.
+  // Writing the memory for the first time counts as part of the cost.
   const std::uint32_t spent = process.opened_before ? 0 : keep_memory(machine.costs.memory_kib);
   cost.processor_us -= std::min(spent, cost.processor_us);
   take_time(lock, function, cost);

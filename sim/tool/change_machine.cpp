@@ -133,7 +133,7 @@ Status change_function(sim::Machine& machine, const Words& words) {
   constexpr const char* kFunctionUsage =
       "slipway-sim FOLDER function NAME|all delay MICROSECONDS | processor MICROSECONDS | fail CODE | fail-call NUMBER "
       "| hang on|off";
-  if (words.size() != 3) return usage("function needs a name, what it does, and a value", kFunctionUsage);
+  if (words.size() != 3) return usage("function needs a name, a change and a value", kFunctionUsage);
   const bool flag = words[2] == "on" || words[2] == "off";
   const auto value = flag ? Result<std::uint64_t>(words[2] == "on" ? 1 : 0) : number_of(words[2]);
   SLIPWAY_CHECK(value);

@@ -60,7 +60,7 @@ struct PodHolders {
   std::string next = {};     ///< how to make it answer
 };
 
-/// One of NVIDIA's daemons, by its name, its program and its user.
+/// True for one of NVIDIA's daemons, recognized by name, program and user.
 bool is_daemon(const Host& host, const Process& process);
 
 /// Returns the holders of each affected GPU, in the same order: each process once, NVML's first, without slipway's own;
@@ -76,7 +76,7 @@ std::string to_text(const DeviceHolder& holder);
 std::vector<std::string> texts_of(const std::vector<DeviceHolder>& holders);
 /// For messages: the texts of the first holders, and "2993 more" for the others.
 std::vector<std::string> few_texts_of(const std::vector<DeviceHolder>& holders);
-/// The first of these texts, and the number of the others.
+/// Returns the first of these texts, and the number of the others.
 std::vector<std::string> first_few_of(std::vector<std::string> texts);
 /// Returns how to end the holders: "stop the processes that use it and delete the pod …".
 std::string how_to_end(const std::vector<DeviceHolder>& holders);

@@ -70,7 +70,7 @@ std::string open_target(const DeviceHolder& holder, const OwnProcesses& own, Dri
     return "NVML does not list it and it uses no library of the driver: it only has the device open, perhaps passed on "
            "by another user";
   targets.push_back({holder, std::move(pidfd)});
-  return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";
+  return send(targets.back(), 0) ? std::string() : "this user may not end it";
 }
 
 std::vector<Remaining> open_targets(const Host& host, const std::vector<DeviceHolder>& holders,
@@ -97,7 +97,7 @@ std::vector<Remaining> terminate(const Host& host, const std::vector<DeviceHolde
   std::vector<Remaining> remaining = open_targets(host, holders, targets);
   if (!remaining.empty()) return remaining;  // ending the others would be useless
   for (const Target& each : targets)
-    if (!send(each, SIGTERM)) remaining.push_back({each.holder, "it may not be ended by this user"});
+    if (!send(each, SIGTERM)) remaining.push_back({each.holder, "this user may not end it"});
   if (!remaining.empty()) return remaining;
   wait_for(targets, Clock::now() + grace);
   for (const Target& each : targets) (void)send(each, SIGKILL);

@@ -281,13 +281,14 @@ class RulesFile {
       if (rule.field.empty()) return node.items[i].wrong(path + " names no field", "add field: DCGM_FI_DEV_…");
       if (rule.above.has_value() == rule.rises.has_value())
         return node.items[i].wrong(
-            path + " needs one of above and rises",
+            path + " needs either above or rises",
             "write above: 85 to limit the value, or rises: 0 and within: 1h to limit its growth");
       if (rule.rises && rule.within.count() == 0)
         return node.items[i].wrong(path + ": rises needs within", "add within: 1h");
       if (rule.rises ? rule.lasting.count() != 0 : rule.within.count() != 0)
-        return node.items[i].wrong(path + (rule.rises ? ": lasting is for above" : ": within is for rises"),
-                                   "leave it out");
+        return node.items[i].wrong(
+            path + (rule.rises ? ": lasting applies only with above" : ": within applies only with rises"),
+            "leave it out");
       SLIPWAY_CHECK(settle(node.items[i], path, rule));
     }
     return {};

@@ -131,7 +131,7 @@ SharedHealth parts_of(const Json& file) {
 /// True for a fault that was reported once and ends by a reset; a counter is read again and again.
 bool is_of_an_event(const Fault& fault) { return fault.xid != 0 || fault.code == kEccFault; }
 
-/// A service that writes holds it for a moment.
+/// Retries for a moment: a service that writes holds the lock only for that long.
 Result<base::LockFile> take_lock(const RootDir& root) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{5};

@@ -90,7 +90,7 @@ class Merge {
   bool holds_in_listed(const CheckpointEntry& entry, const PodFolder& pod, const std::set<std::string>& containers,
                        Allocation& allocation) {
     const bool is_only_one = traces_.count_named(pod.pod_namespace, pod.name) < 2;
-    // It may be a former pod of that name: a StatefulSet reuses its pods' names.
+    // The entry may be of a former pod with the same name: a StatefulSet reuses its pods' names.
     if (containers.contains(entry.container)) return !is_only_one && traces_.has_group(pod.uid);
     if (!is_only_one && traces_.shows_groups() && !traces_.has_group(pod.uid)) return false;
     allocation.init_container = true;

@@ -71,7 +71,7 @@ Result<Checkpoint> parse_checkpoint(const std::string& text, const std::string& 
     count += checkpoint.entries.back().ids.size();
   }
   if (count > kMostDevices)
-    return Error{ErrorCode::corrupt, "kubelet's list of devices has more than it can allocate", file, {}, {}};
+    return Error{ErrorCode::corrupt, "kubelet's list has more devices than kubelet can allocate", file, {}, {}};
   const auto registered = data->find("RegisteredDevices");
   if (registered == data->end() || !registered->is_object())
     return checkpoint;  // null before the first plugin

@@ -29,7 +29,7 @@ using GpuPods = std::map<std::string, std::vector<GpuPod>, std::less<>>;
 
 inline constexpr std::size_t kMostGpuPods = 256;  ///< per device; further ones are left out
 
-/// All of them.
+/// Returns the holders of all these devices.
 GpuPods gpu_pods_of(const std::vector<Allocation>& allocations);
 /// Returns the holders of the resources nvidia.com/gpu, nvidia.com/mig-… and `more_resources`.
 GpuPods gpu_pods_of(const std::vector<Allocation>& allocations, const std::vector<std::string>& more_resources);

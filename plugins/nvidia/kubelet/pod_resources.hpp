@@ -15,7 +15,7 @@
 namespace slipway::nvidia::kubelet {
 
 inline constexpr const char* kPodResourcesSocket = "/var/lib/kubelet/pod-resources/kubelet.sock";
-/// The same below kubelet's folder.
+/// The part of that path below kubelet's folder.
 inline constexpr const char* kPodResourcesBelowRoot = "/pod-resources/kubelet.sock";
 
 /// An active pod. Its containers include only those init containers that restart (sidecars).

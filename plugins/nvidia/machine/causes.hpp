@@ -35,7 +35,7 @@ std::string nvml_cause(std::string_view text);
 /// leaves out unknown ones. @param library  the file's path after links, which ends with the version
 std::string mismatch_text(std::string_view library, std::string_view module_version);
 
-/// Sets that cause for failed findings and warnings of a name that have none.
+/// Sets a cause for the failed findings and warnings of a name that have no cause yet.
 Findings with_cause(const Findings& findings, std::string_view name, const std::string& cause);
 
 }  // namespace slipway::nvidia

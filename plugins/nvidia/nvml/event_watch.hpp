@@ -48,7 +48,7 @@ class EventWatch {
 
  private:
   struct Desk;
-  /// One wait: @return TIMEOUT without an event, else the result for the desk
+  /// Waits once. @return TIMEOUT without an event, else the code to record for take()
   using Wait = std::function<nvmlReturn_t(const Library& library, unsigned milliseconds, SeenEvents& seen)>;
   /// @param end  after the last wait, in the same thread
   EventWatch(Nvml& nvml, Wait wait, std::function<void(const Library& library)> end);

@@ -120,7 +120,7 @@ Status Nvml::reopen() {
 /// GPUs that another worker of the command has waited for come last, with a short limit each: one of them may answer
 /// again.
 Status Nvml::find_hanging() {
-  constexpr std::chrono::milliseconds kMoment{160};  // for all of them together
+  constexpr std::chrono::milliseconds kMoment{160};  // for all these GPUs together
   constexpr std::chrono::milliseconds kLeast{20};
   const auto count = device_count(*this);
   if (count.code() == kGaveUp) return to_error(kGaveUp, "count the GPUs", library_->path());

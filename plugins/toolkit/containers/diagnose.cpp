@@ -42,10 +42,11 @@ constexpr std::array kWords{
           "use CDI, so that the runtime knows the devices: the components cdi and runtime in the host spec and "
           "deviceListStrategy cdi-cri for the device plugin, or mode = \"cdi\" in "
           "/etc/nvidia-container-runtime/config.toml; then restart these containers"},
-    Words{"the node is mounted into the container, and its device rules do not permit it",
+    Words{"the node is mounted into the container, but the container's device rules do not permit it",
           "request the GPU instead of mounting its node: nvidia.com/gpu in a pod, --device nvidia.com/gpu=… for podman "
           "and Docker"},
-    Words{"systemd's device list of the container's scope lacks it, and applies after each `systemctl daemon-reload`: "
+    Words{"systemd's device list of the container's scope lacks the device, and applies after each `systemctl "
+          "daemon-reload`: "
           "runc "
           "1.1.3 to 1.1.6 leaves out devices without a link in /dev/char",
           "run `slipway apply`, which makes the links (component cdi), and install runc 1.1.7 or newer, then restart "

@@ -59,7 +59,7 @@ class Search {
         if (pid && (shim.empty() || is_of_runc(shim)))
           add(id, *pid, bundle);
         else if (!is_of_runc(shim) && found_.elsewhere < kMostContainers && has_gpus(bundle, id))
-          ++found_.elsewhere;  // otherwise runc is about to start it
+          ++found_.elsewhere;  // a shim of runc without a process is about to start its container
       }
   }
 

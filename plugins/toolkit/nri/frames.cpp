@@ -31,7 +31,7 @@ Error too_long(const std::string& what, std::size_t size, std::size_t most) {
                what + " claims to have " + std::to_string(size) + " bytes, more than the " + std::to_string(most) +
                    " that are allowed",
                {},
-               "make sure that it is a container engine that listens there",
+               "make sure that a container engine listens at this socket",
                {}};
 }
 

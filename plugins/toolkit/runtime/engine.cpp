@@ -97,7 +97,7 @@ void set_path(Json& value, const std::vector<std::string>& names, Json member) {
 
 Error needs_runtime(const std::string& engine, const std::string& version) {
   return Error{ErrorCode::unsupported,
-               engine + " " + version + " does not know CDI, and no runtime program for GPUs is installed",
+               engine + " " + version + " does not support CDI, and no runtime program for GPUs is installed",
                "spec.components.runtime",
                "install slipway-runtime as /usr/bin/slipway-runtime (it comes with slipway), or update " + engine,
                {}};

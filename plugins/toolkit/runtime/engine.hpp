@@ -113,7 +113,7 @@ Json low_level_of(const std::string& of_default, const std::string& of_runc, con
 /// Returns facts from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do. Errors:
 /// `invalid` when the settings' file is not TOML.
 Result<Json> read_low_level_runtime(const Json& engines, const Host& host);
-/// Writes them into the settings of the runtime for GPUs, together with the rules for device requests.
+/// Writes these runtimes into the settings of the runtime for GPUs, together with the rules for device requests.
 /// @param facts  from read_low_level_runtime()
 void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& plan);
 

@@ -56,8 +56,8 @@ Words handlers_in_file(const Json& data, const Host& host) {
   return names;
 }
 
-/// Returns the problem in containerd's full configuration dump; empty: none. It also prints settings that it would not
-/// load.
+/// Returns the problem in containerd's full configuration dump; empty: none. The dump also has settings that containerd
+/// would not load.
 std::string objection(const std::string& dump, const std::vector<std::string>& names) {
   const auto config = parse_toml(dump, "containerd config dump");
   const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);

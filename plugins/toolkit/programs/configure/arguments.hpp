@@ -16,7 +16,7 @@ struct ConfigureArguments {
   std::string engine;        ///< "containerd", "crio" or "docker"
   std::string root;          ///< the folder that contains all paths
   RuntimeSettings settings;  ///< the settings that the component would use
-  bool ask_engine = false;   ///< take the handler to inherit from from the running engine, not from its files
+  bool ask_engine = false;   ///< ask the running engine, not its files, for the handler to inherit from
   bool dry_run = false;
   std::vector<std::string> notes;  ///< options without effect here
 };

@@ -60,7 +60,7 @@ Status enter(const RootDir& root) {
     return system_error("make the mounts private below", "/", errno);
   SLIPWAY_TRY(existing, find_again(root));
   if (!enter_by_pivot(existing.get())) {
-    // It is not a mount point yet, or the host runs from its initramfs, which cannot be pivoted away.
+    // The root is not a mount point yet, or the host runs from its initramfs, which cannot be pivoted away.
     const std::string path = path_of(existing.get());
     if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return system_error("mount", root.folder(), errno);
@@ -142,7 +142,7 @@ void await_end_of(int pipe) {
 Status separate() {
   constexpr int kAll = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   if (::unshare(kAll) == 0) return {};
-  // If a user namespace forbids some of them, the mount namespace is the important one.
+  // If a user namespace forbids some namespaces, the mount namespace is the important one.
   if (::unshare(CLONE_NEWNS) == 0) return {};
   return system_error("make a mount namespace for", "ldconfig", errno);
 }
@@ -180,7 +180,7 @@ Status await(pid_t child, Fd answer, base::LimitedProcesses& group, const std::s
   return Error{ErrorCode::io,
                name + " failed in the container's root: " + ending_of(result.status),
                name,
-               "its own messages are above; a read-only root cannot get a new cache",
+               "see its own messages above; it cannot write a new cache into a read-only root",
                {}};
 }
 

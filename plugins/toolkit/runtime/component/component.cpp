@@ -147,7 +147,7 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
   FoundEngines engines = find_engines(settings, host);
   const Json& found = engines.facts;
-  // If the spec does not list engines, one that cannot be configured does not affect the others.
+  // If the spec does not list engines, an engine that cannot be configured does not affect the others.
   if (!engines.problems.empty() && (found.empty() || !settings.engines.empty()))
     return std::move(engines.problems.front().second);
   if (found.empty()) return Facts::not_applicable("no container engine is installed");

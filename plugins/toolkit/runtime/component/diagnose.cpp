@@ -26,8 +26,8 @@ void find_hidden(const Configuration& all, Findings& findings) {
       at = at_path(counting, {at.key()}) == *at ? handlers.erase(at) : std::next(at);
     if (handlers.empty()) continue;
     findings.fail("runtime.hidden",
-                  "the runtime classes of " + path + " do not count (" + names_of(handlers) + "): " + deciding.path +
-                      " is read later, and this containerd takes its CRI table instead",
+                  "the runtime classes of " + path + " have no effect (" + names_of(handlers) + "): " + deciding.path +
+                      " is read later, and this containerd uses the CRI table of that file instead",
                   "move them into " + deciding.path + ", or update containerd to 2.1, which joins the tables");
   }
 }

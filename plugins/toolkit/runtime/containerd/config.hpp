@@ -44,7 +44,7 @@ Json containerd_low_level(const Json& containerd, const std::string& ours);
 /// Kata's. If slipway's handler is the default already, it contains the inherited values.
 Json base_handler(const std::vector<std::string>& names, const Json& containerd);
 
-/// True when the default handler is a runtime for GPUs: one of `names`, which start one, or another one.
+/// True when the default handler is a runtime for GPUs: one of `names`, or another handler that starts such a runtime.
 bool default_acts(const std::vector<std::string>& names, const Json& containerd);
 
 /// Returns the type of the handler runc, which must be in the file beside slipway's: before 2.1 containerd defines runc

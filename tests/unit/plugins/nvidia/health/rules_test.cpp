@@ -101,8 +101,8 @@ TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is not a whole number"));
   EXPECT_THAT(error_of("xids: {500: {severity: fatal}}"), HasSubstr("xids.500 is new"));
   EXPECT_THAT(error_of("xids: {79: {action: pray}}"), HasSubstr("site.yaml:2:21: xids.79.action: there is no action"));
-  EXPECT_THAT(error_of("counters: {hot: {rises: 1}}"), HasSubstr("counters.hot needs one of above and rises"));
-  EXPECT_THAT(error_of("counters: {hot: {within: 1h}}"), HasSubstr("within is for rises"));
+  EXPECT_THAT(error_of("counters: {hot: {rises: 1}}"), HasSubstr("counters.hot needs either above or rises"));
+  EXPECT_THAT(error_of("counters: {hot: {within: 1h}}"), HasSubstr("within applies only with rises"));
   EXPECT_THAT(error_of("preset: aks"), HasSubstr("site.yaml:2:9: there is no preset 'aks'"));
   const auto whole = [](const std::string& text) { return Rules(default_rules()).add(text, "site.yaml").error().what; };
   EXPECT_THAT(whole("version: v2"), HasSubstr("unknown version"));

@@ -278,7 +278,7 @@ TEST_F(LostGpu, TheProgramsOfCgroup2AreUsed) {
   kernel_.program = answering(0);
   EXPECT_THAT(found(), HasSubstr("another program has rewritten the rules"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
-  EXPECT_THAT(found(), HasSubstr("systemd's device list of the container's scope lacks it"));
+  EXPECT_THAT(found(), HasSubstr("systemd's device list of the container's scope lacks the device"));
   kernel_.program = DeviceProgram{answering(1).front()};  // without an end
   EXPECT_THAT(found(), AllOf(HasSubstr("does not show the device rules"), Not(HasSubstr("lost-gpu"))));
 }

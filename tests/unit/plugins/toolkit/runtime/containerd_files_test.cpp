@@ -207,7 +207,7 @@ TEST(ContainerdFiles, IgnoreATableThatALaterFileReplaces) {
     expect_settled(host);
     const auto findings = Runtime().diagnose(runtime_spec(), host);
     ASSERT_TRUE(findings);
-    EXPECT_THAT(findings->list().at(0).text, HasSubstr("the runtime classes of " + kConfig + " do not count (runc)"));
+    EXPECT_THAT(findings->list().at(0).text, HasSubstr("the runtime classes of " + kConfig + " have no effect (runc)"));
   }
 }
 

@@ -80,7 +80,7 @@ TEST_F(RuntimeDiagnose, FindsClassesThatALaterImportHidesBefore21) {
     host.file("/etc/containerd/conf.d/99-nvidia.toml", "version = 2\n" + table("nvidia", "/usr/bin/runc"));
     if (hides)
       EXPECT_THAT(found(host), HasSubstr("runtime.hidden: the runtime classes of " + kConfig +
-                                         " do not count (kata): /etc/containerd/conf.d/99-nvidia.toml"));
+                                         " have no effect (kata): /etc/containerd/conf.d/99-nvidia.toml"));
     else
       EXPECT_EQ(found(host), "");
   }

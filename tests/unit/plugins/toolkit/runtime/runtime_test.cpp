@@ -136,7 +136,7 @@ TEST(RuntimeContainerd, KeepsPlanningTheImportOfItsDropIn) {
 TEST(RuntimeContainerd, NeedsARuntimeProgramWithoutCdi) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.6.20~ds1-1");
-  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("1.6.20~ds1-1 does not know CDI"));
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("1.6.20~ds1-1 does not support CDI"));
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
   const Json set = set_of(host, runtime_spec({{"set_as_default", true}}));
   const Json containerd = at_path(set, {"plugins", "io.containerd.grpc.v1.cri", "containerd"});
@@ -254,7 +254,8 @@ TEST(RuntimeDocker, WritesNothingWhereCdiIsEnabledByDefault) {
   ASSERT_TRUE(plan.ok()) << to_text(plan.error());
   EXPECT_TRUE(plan->actions().empty());
   install(host, "dockerd", "docker.io", "20.10.24+dfsg1-1");
-  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("Docker 20.10.24+dfsg1-1 does not know CDI"));
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()),
+              HasSubstr("Docker 20.10.24+dfsg1-1 does not support CDI"));
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
   EXPECT_EQ(
       set_of(host, runtime_spec()),
