@@ -107,7 +107,7 @@ class ValidatorService final : public Service {
                                      .next = next,
                                      .descriptors = [&] { return events.descriptors(); }});
     server_.reset();
-    show(files, {}, keeper, io);  // they would become outdated
+    show(files, {}, keeper, io);  // removes the files, which would become outdated
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
