@@ -39,8 +39,8 @@ constexpr const char* kRefused[] = {
     // clocks and names of the machine
     "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "stime", "sethostname", "setdomainname"};
 
-/// These are reported as missing, and programs have another way: clone3's flags are in memory, where a filter cannot
-/// look.
+/// These calls are reported as missing (ENOSYS), and programs then use other calls: clone3's flags are in memory, where
+/// a filter cannot look.
 constexpr const char* kReportedAsMissing[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 constexpr const char* kProgramCalls[] = {"execve", "execveat"};

@@ -39,7 +39,8 @@ bool kernel_takes_filters();
 /// From now on, this process and its descendants can create, change and remove names and contents only below these
 /// folders and files (Landlock, Linux 5.19); missing ones are skipped. Owners, modes and times of files elsewhere are
 /// not covered. With Linux 6.12, they also cannot signal other processes or reach their abstract sockets.
-/// @return false when the kernel has no sufficient Landlock. Errors: system_error() when Landlock refuses a place.
+/// @return false when the kernel has no sufficient Landlock. Errors: system_error() when Landlock exists, but refuses a
+/// call.
 Result<bool> limit_writes_to(const std::vector<std::string>& places);
 
 }  // namespace slipway::base

@@ -11,7 +11,7 @@
 namespace slipway::base {
 
 /// A setting that is one text, to the end of its line, such as Description=: "%" begins a specifier, and "\" at the end
-/// goes on with the next line.
+/// continues the text on the next line.
 std::string unit_line(const std::string& text);
 
 /// A setting that is one path, such as PathChanged=, where "\" stands for itself.

@@ -85,7 +85,7 @@ bool is_loopback(const std::string& address) { return address.starts_with("127."
 Error unreadable(Error error, std::string where, const std::string& instead) {
   error.where = std::move(where);
   if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;  // no component creates the file
-  if (error.next.empty()) error.next = "put the file there, or " + instead;
+  if (error.next.empty()) error.next = "create the file, or " + instead;
   return error;
 }
 

@@ -31,7 +31,7 @@ constexpr Program kPrograms[] = {
     {"/opt/rke2/bin/rke2"},     {"/usr/bin/rke2"},          {"/usr/local/bin/k0s", "version"},
     {"/usr/bin/k0s", "version"}};
 
-/// It is run as root, even by `plan`, so only root may be able to write it.
+/// kubelet is run as root, even by `plan`, so only root may be able to write the program.
 bool is_safe(const Host& host, const char* path) {
   const auto root = RootDir::open(host.root_folder());
   return root && check_only_ours(*root, path).ok();

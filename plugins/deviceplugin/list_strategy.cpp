@@ -65,13 +65,13 @@ Status check_handler(const Settings& settings, const std::string& handler, const
   if (settings.any_cdi() || handler.empty() || handler == "default") return {};
   if (handler == "class") {
     plan.note("pods need a RuntimeClass: deviceListStrategy is " + strategies_of(settings) +
-              ", and the engine's default handler does not act on that; write runtimeClassName: " +
+              ", but the engine's default handler does not act on that; write runtimeClassName: " +
               handlers.substr(0, handlers.find(',')) +
               " in the pods, set set_as_default: true in spec.components.runtime, or " + way_to_cdi(settings, ground));
     return {};
   }
   std::string what = "deviceListStrategy is " + strategies_of(settings) +
-                     ", and no handler of the container engine acts on that: pods would start without a GPU";
+                     ", but no handler of the container engine acts on that: pods would start without a GPU";
   if (settings.pass_device_specs) {  // kubelet adds the nodes to containers
     plan.note(what + ", with only the device nodes of passDeviceSpecs");
     return {};

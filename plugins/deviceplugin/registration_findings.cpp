@@ -48,7 +48,7 @@ void add_health(const Registered& seen, Findings& findings) {
     findings.not_exercised(kName, "the service does not run, so the GPUs are not watched");
   else if (gpus.empty() && seen.gpus_on_bus > 0)
     findings.fail(kName,
-                  fmt::format("{} on the PCI bus, and the service sees none of them",
+                  fmt::format("{} on the PCI bus, but the service sees none of them",
                               seen.gpus_on_bus == 1 ? "1 GPU is" : std::to_string(seen.gpus_on_bus) + " GPUs are"),
                   "see whether the driver shows them (`nvidia-smi -L`)",
                   seen.status->value("problem", "").empty() ? "" : kOffers);

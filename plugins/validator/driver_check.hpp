@@ -64,7 +64,7 @@ std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_ro
 
 /// "nvidia-fs", "gdrcopy", "nvidia-peermem", "mofed".
 const std::vector<std::string>& companions();
-/// Returns its kernel module, which decides.
+/// Returns the companion's kernel module, which decides whether the companion is present.
 std::string companion_module(const std::string& companion);
 /// The finding validator.COMPANION.
 Finding check_companion(const Host& host, const std::string& companion);

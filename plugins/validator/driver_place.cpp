@@ -24,7 +24,7 @@ std::string library_in_folders(const Host& host, const std::string& root, std::s
   return {};
 }
 
-/// Returns its path in that root's dynamic linker cache.
+/// Returns the library's path in that root's dynamic linker cache.
 std::string library_in_cache(const Host& host, const std::string& root, std::string_view soname) {
   const auto bytes = host.read(below(root, nvidia::kLdCache), nvidia::kMaxLdCache);
   const auto cached = bytes ? nvidia::parse_ld_cache(*bytes, host.arch()).value_or({}) : std::vector<std::string>();

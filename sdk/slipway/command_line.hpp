@@ -62,7 +62,7 @@ struct CommandWords {
   std::vector<std::string> list(std::string_view name) const;
 };
 
-/// True when its value is optional, and only given after "=".
+/// True when the option's value is optional, and only given after "=".
 bool may_lack_value(const CommandOption& option);
 
 /// Returns "text" and "json" for "text|json"; empty when the value is not a choice.
@@ -70,7 +70,7 @@ std::vector<std::string> choices_of(const CommandOption& option);
 
 /// Returns the text that `CALL --help` prints.
 std::string help_text(const CommandTable& table);
-/// Returns its part about the options, a line or more for each.
+/// Returns the help's part about the options, a line or more for each.
 std::string options_text(const std::vector<CommandOption>& options);
 
 }  // namespace slipway

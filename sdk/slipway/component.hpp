@@ -30,8 +30,8 @@ class Component {
   virtual Result<Facts> detect(const Spec& spec, const Host& host) const;
   /// Returns the component's complete desired state. Pure: the same three inputs always give the same plan.
   virtual Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const = 0;
-  /// Checks that it really works. Reads only; may run a probe. By default only slipway's own checks are made:
-  /// everything planned is unchanged, and the service runs.
+  /// Checks that the component really works. Reads only; may run a probe. By default only slipway's own checks are
+  /// made: everything planned is unchanged, and the service runs.
   virtual Result<Findings> verify(const Spec& spec, const Host& host) const;
 
   /// Returns known failure patterns that are present now, each with its remedy: for `slipway doctor`, in addition to

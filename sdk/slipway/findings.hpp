@@ -33,7 +33,7 @@ class Findings {
   void fail(std::string name, std::string text, std::string remedy, std::string cause = {}) {
     add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }
-  /// Adds something that works, and that the user should look at all the same.
+  /// Adds something that works, but that the user should look at.
   void warning(std::string name, std::string text, std::string remedy, std::string cause = {}) {
     add({Finding::Status::warning, std::move(name), std::move(text), std::move(remedy), std::move(cause)});
   }

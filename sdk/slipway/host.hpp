@@ -69,7 +69,7 @@ class Host {
  public:
   virtual ~Host() = default;
 
-  /// True when it acts on the running kernel and init system. Independent of the root's path.
+  /// True when the host has the running kernel and init system. Independent of the root's path.
   virtual bool live() const = 0;
   /// True when there is a kernel view (live or simulated): devices that it does not show do not exist.
   virtual bool has_kernel_view() const = 0;

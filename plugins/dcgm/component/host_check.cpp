@@ -55,7 +55,7 @@ Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host
   if (!rules && rules.error().next.empty()) {
     Error error = rules.error();
     if (error.where.empty()) error.where = "spec.components.dcgm.health_rules";
-    error.next = "put the file there, or remove health_rules from the spec";
+    error.next = "create the file, or remove health_rules from the spec";
     return error;
   }
   if (!rules) return rules;
@@ -74,12 +74,12 @@ Status check_web_config(const Settings& settings, const Host& host) {
         return Error{.code = ErrorCode::not_found,
                      .what = path + ", which " + settings.web_config + " names, is missing",
                      .where = kWebConfigKey,
-                     .next = "put the file there, or correct its name in " + settings.web_config};
+                     .next = "create the file, or correct its name in " + settings.web_config};
       });
   if (config) return {};
   Error error = config.error();
   if (error.where.empty()) error.where = kWebConfigKey;
-  if (error.next.empty()) error.next = "put the web-config file there, or remove the key";
+  if (error.next.empty()) error.next = "create the web-config file, or remove the key";
   return error;
 }
 

@@ -141,7 +141,7 @@ class Reader {
                    suggestion(counter.name, field_names(), "dcgm-exporter's default-counters.csv has examples"));
     if (std::ranges::find(kTypes, counter.type) == kTypes.end())
       return wrong(place, "'" + counter.type + "' is not a type of Prometheus",
-                   suggestion(counter.type, kTypes, "take one of " + listed(kTypes, "or")));
+                   suggestion(counter.type, kTypes, "use one of " + listed(kTypes, "or")));
     if (const auto [before, first] = lines_.emplace(*number, number_); !first) {
       counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name + " is in line " +
                                    std::to_string(before->second) + " already, so this row is left out");

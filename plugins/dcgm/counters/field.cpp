@@ -444,7 +444,7 @@ constexpr Field kFields[]{
 };
 static_assert(std::ranges::is_sorted(kFields, {}, &Field::number));
 
-/// Properties that the GPU or its board is made with: limits, not settings.
+/// Fixed properties of the GPU or its board: limits, not settings.
 constexpr std::string_view kConstants[]{"nvmlDeviceGetBrand",
                                         "nvmlDeviceGetInforomConfigurationChecksum",
                                         "nvmlDeviceGetMaxClockInfo",

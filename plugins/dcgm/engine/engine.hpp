@@ -63,7 +63,7 @@ class EnginePoller {
   EngineClient client_;  ///< of the thread
   HostEngine child_;     ///< of the thread
   std::vector<unsigned> watched_;
-  std::string missing_;  ///< of the thread; what the log says is missing
+  std::string missing_;  ///< of the thread: the last logged reason for missing values
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

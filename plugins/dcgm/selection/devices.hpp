@@ -27,7 +27,7 @@ struct DeviceSelection {
 
 /// The NVSwitches and NVLinks that have metrics: dcgm-exporter's --switch-devices.
 struct LinkSelection {
-  static constexpr unsigned kMostLinks = 64;  ///< of a GPU that are looked at; NVML has 18
+  static constexpr unsigned kMostLinks = 64;  ///< the number of links of a GPU that are checked; NVML has 18
 
   DeviceSelection::Kind kind = DeviceSelection::Kind::flexible;  ///< both, NVSwitches alone, or links alone
   std::set<unsigned> numbers = {};                               ///< as dcgm-exporter counts them; empty: all

@@ -122,8 +122,9 @@ void add_findings(const Host& host, const TakeoverSettings& settings, Findings& 
            remedy_for(unit_of(other), units));
   for (const OtherProcess& other : running(host, Role::engine))
     if (settings.engine == "none")
-      warn("dcgm.engine", "DCGM's host engine runs, and keeps the driver in use: " + to_text(other),
-           "`engine: external` takes values from it; `systemctl disable --now` its unit where it is not needed");
+      warn(
+          "dcgm.engine", "DCGM's host engine runs, and keeps the driver in use: " + to_text(other),
+          "`engine: external` takes values from it; if it is not needed, stop its unit with `systemctl disable --now`");
 }
 
 }  // namespace slipway::dcgm

@@ -60,8 +60,8 @@ struct PortHolder {
 /// Returns "taken by dcgm-exporter (pid 812, …)", or as much of it as is known.
 std::string to_text(const PortHolder& holder);
 
-/// Empty: the port is free, or no kernel is available. A listener on every address blocks all addresses, and the other
-/// way round.
+/// Empty: the port is free, or no kernel is available. A listener on every address blocks each single address, and a
+/// listener on one address blocks a listener on every address.
 std::optional<PortHolder> port_holder(const Host& host, const std::string& address, std::uint16_t port);
 
 }  // namespace slipway::dcgm

@@ -128,7 +128,7 @@ class HealthBook {
   std::string probation() const;
   /// Returns the places of a GPU that have faults: the GPU itself and its instances.
   std::vector<std::string> places_of(const std::string& gpu) const;
-  /// Returns when a fault ends without a reset; 0: the driver reports resets, or none is needed.
+  /// Returns when a fault ends without a reset; 0: the driver reports resets, or no reset is needed.
   std::int64_t ends_at(const OpenFault& each) const;
 
   HealthRules rules_;

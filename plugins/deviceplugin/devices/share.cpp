@@ -75,7 +75,7 @@ void choose_by_count(const Resource& resource, const SharedResource& entry, cons
     choice.missing.push_back({.where = entry.where,
                               .what = std::to_string(got) + " of " + std::to_string(count) + " devices of " +
                                       resource.name + " can be shared: " + absent.front()->label() + " does not answer",
-                              .next = "`slipway doctor` says what helps",
+                              .next = "`slipway doctor` names the remedy",
                               .is_lost = true});
 }
 
@@ -93,7 +93,7 @@ void choose_by_name(const Resource& resource, const SharedResource& entry, const
     if (const AbsentGpu* const lost = machine.find_absent(word))
       choice.missing.push_back({.where = entry.where,
                                 .what = what + ": " + lost->label() + " does not answer",
-                                .next = "`slipway doctor` says what helps",
+                                .next = "`slipway doctor` names the remedy",
                                 .is_lost = true});
     else
       choice.missing.push_back(

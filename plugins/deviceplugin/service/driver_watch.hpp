@@ -32,7 +32,7 @@ class DriverWatch {
 
   /// Handles the events, reads the GPUs when that is due, and updates the health book. Waits for NVML's answers only.
   void pass(const XidFilter& filter);
-  /// Become readable when a pass has something to do; valid until the next pass.
+  /// Returns descriptors that become readable when a pass has something to do; valid until the next pass.
   std::vector<int> descriptors() const;
   /// Returns when a pass is due without an event.
   Moment next() const;

@@ -174,7 +174,7 @@ Registrar::Clock::time_point Registrar::wait_for_lock(const Snapshot& snapshot) 
     const std::string holder = lock_->holder();
     problem = (holder.empty() ? "a process that cannot be seen from here" : holder) +
               " holds the lock of kubelet's folder " + paths_.folder +
-              ", and no slipway listens there: no GPU is offered until it ends (`lslocks` shows it)";
+              ", but no slipway listens there: no GPU is offered until that process ends (`lslocks` shows it)";
   }
   if (is_stranger && !std::exchange(logged_lock_, true)) log("warning", problem);
   std::map<std::string, EndpointStatus> seen;

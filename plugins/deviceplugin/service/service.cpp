@@ -207,7 +207,7 @@ class Run {
         return;
       case ConfigWatch::News::wrong:
         io_.log("warning",
-                "the configuration stays as it was: " + config_problem() + " (" + config_.problem()->next + ")");
+                "the previous configuration stays in use: " + config_problem() + " (" + config_.problem()->next + ")");
         return;
       case ConfigWatch::News::changed:
         io_.log("info", "the changed configuration is used now");

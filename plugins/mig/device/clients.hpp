@@ -22,14 +22,15 @@ Result<std::vector<std::string>> clients_from_yaml(const std::string& text, cons
 /// Borrows the host.
 class StoppedClients {
  public:
-  /// Stops those that run. Errors: `busy` one cannot be stopped; the ones that were stopped are started again.
+  /// Stops the services that run. Errors: `busy` a service cannot be stopped; those that were stopped are started
+  /// again.
   static Result<StoppedClients> stop(const Host& host, const std::vector<std::string>& units);
   StoppedClients(StoppedClients&& other) noexcept;
   StoppedClients& operator=(StoppedClients&&) = delete;
   ~StoppedClients();
 
-  /// Starts them in reverse order, without waiting: at a boot they may be ordered after slipway. Errors: `io` one does
-  /// not start; the others do.
+  /// Starts the stopped services in reverse order, without waiting: at a boot they may be ordered after slipway.
+  /// Errors: `io` a service does not start; the others are started.
   Status start();
 
   /// True when a crashed run has left stopped services.

@@ -41,7 +41,7 @@ Error no_such_profile(const Gpu& gpu, const Profile& profile, const std::string&
                .what = fmt::format("{}, {}, has no MIG profile '{}'{}", gpu.text(), gpu.name, profile.text(),
                                    meant(gpu, profile)),
                .where = where,
-               .next = "take one of its profiles: " + joined(names)};
+               .next = "use one of the GPU's profiles: " + joined(names)};
 }
 
 Result<Sizes> sizes_of(const Gpu& gpu, const Counts& wanted, const std::string& where) {

@@ -34,7 +34,7 @@ using HoldersOfEach = std::vector<std::vector<nvidia::drain::DeviceHolder>>;
 
 /// Returns each process, and each pod without a process, once: with the instance that it uses, or else for the whole
 /// GPU.
-/// @param next  the answers to the questions; moves behind them
+/// @param next  the first answer to the questions; is moved behind the last one
 std::vector<DrawnHolder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
   std::vector<DrawnHolder> found;
   if (questions == 0) return found;  // a lost GPU

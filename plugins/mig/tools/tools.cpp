@@ -154,6 +154,6 @@ MigTools::MigTools()
                  {"export", "prints the MIG layouts of the GPUs as a config", export_line(), run_export},
                  {"generate-config", "prints named configs for these GPUs", generate_line(), run_generate},
                  {"checkpoint", "writes the instances of the GPUs to a file", checkpoint_line(), run_checkpoint},
-                 {"restore", "makes the instances of such a file again", restore_line(), run_restore}}) {}
+                 {"restore", "restores the instances from such a file", restore_line(), run_restore}}) {}
 
 }  // namespace slipway::mig

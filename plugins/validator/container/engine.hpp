@@ -55,7 +55,7 @@ Offer ask_podman(const Runner& runner, const Wanted& wanted);
 Offer ask_docker(const Runner& runner, const Wanted& wanted);
 Offer ask_containerds(const Runner& runner, const Wanted& wanted);
 struct Program {
-  std::string path;     ///< empty: none is installed, or none may be run
+  std::string path;     ///< empty: no program is installed, or none of them may be run
   std::string why_not;  ///< it is installed, but users other than root could replace it
 };
 /// Returns the first of the paths with a program that only root could have put there.

@@ -25,7 +25,7 @@ std::optional<Removals> removals_of_docker(const Host& host, const Place& place)
 std::optional<Removals> removals_of_containerd(const Host& host, const Place& place);
 
 /// Removes the check's objects in the engine, and then the folder.
-/// @param with_container  its start failed, so that the container may exist too
+/// @param with_container  the container's start failed, so that the container may exist too
 void remove_check(const Runner& runner, const Scratch& scratch, const Removals& removals, bool with_container);
 
 /// Cleans up after some killed checks, each with the engine that it used. Remains that cannot be removed now stay for

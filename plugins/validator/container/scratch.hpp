@@ -37,8 +37,8 @@ std::string random_number();
 /// A check's folder, locked.
 class Scratch {
  public:
-  /// Creates it. Errors: `conflict` it exists already; `locked` other processes hold the folders' lock for too long;
-  /// `not_found` no program here could remove it; those of mkdir(2) and flock(2).
+  /// Creates the folder. Errors: `conflict` it exists already; `locked` other processes hold the folders' lock for too
+  /// long; `not_found` no program here could remove it; those of mkdir(2) and flock(2).
   static Result<Scratch> make(const Runner& runner, Place place);
   /// Takes some of the unused folders, chosen at random, so that one that cannot be removed does not block the others.
   static std::vector<Scratch> take_abandoned(const Runner& runner, std::size_t most);

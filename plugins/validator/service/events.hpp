@@ -31,7 +31,7 @@ class Events {
   /// Watches these files from now on; if there are too many, the last ones are left out.
   /// @return false when they were watched already
   bool watch(std::vector<std::string> paths);
-  /// They become readable when take() has something to return.
+  /// Returns descriptors that become readable when take() has something to return.
   std::vector<int> descriptors() const;
   /// True when changes of files wake the service; else it must poll.
   bool sees_files() const { return files_.has_value(); }

@@ -130,8 +130,7 @@ std::map<std::string, StatusFile> Keeper::files() const {
     const DriverPlace place = driver_.place().value_or(DriverPlace{.root = "/", .library = ""});
     wanted["driver-ready"] = {driver_ready_text(place), 0600};
     if (place.of_host)
-      wanted[kContainerFile] = {driver_ctr_ready_text(host_), 0644};  // otherwise the driver's
-                                                                      // container writes it
+      wanted[kContainerFile] = {driver_ctr_ready_text(host_), 0644};  // else the driver's container writes the file
   }
   if (ready(kToolkitCheck)) wanted["toolkit-ready"] = {};
   if (ready(kCudaCheck)) wanted["cuda-ready"] = {};

@@ -107,7 +107,7 @@ class ValidatorService final : public Service {
                                      .next = next,
                                      .descriptors = [&] { return events.descriptors(); }});
     server_.reset();
-    show(files, {}, keeper, io);  // they would become outdated
+    show(files, {}, keeper, io);  // removes the files, which would become outdated
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
@@ -147,7 +147,7 @@ class ValidatorService final : public Service {
         return;
       case ConfigWatch::News::wrong:
         io.log("warning",
-               "the configuration stays as it was: " + watch.problem()->where + ": " + watch.problem()->what);
+               "the previous configuration stays in use: " + watch.problem()->where + ": " + watch.problem()->what);
         return;
       case ConfigWatch::News::changed:
         keeper.take_names(given_names(watch.in_force()));

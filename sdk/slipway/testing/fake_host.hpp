@@ -48,9 +48,9 @@ class FakeHost final : public Host {
   /// Sets the spec's `hardware`.
   FakeHost& hardware(const std::string& word);
 
-  /// Makes it a running machine with that kernel.
+  /// Makes this host a running machine with that kernel.
   FakeHost& live(const std::string& kernel_release);
-  /// Makes it a machine on which slipway-boot.service applies.
+  /// Makes this host a machine on which slipway-boot.service applies.
   FakeHost& at_boot();
   FakeHost& pci(const PciDevice& device);
   FakeHost& module_loaded_now(const std::string& name);

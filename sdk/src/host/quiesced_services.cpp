@@ -47,7 +47,7 @@ Result<std::vector<QuiesceRequest>> ask_all(const Host& host) {
     const std::string service = name.substr(0, name.size() - kEnding.size());
     auto connected = connect_to(host, std::string(kControlFolder) + "/" + name);
     if (!connected && connected.error().code == ErrorCode::busy)
-      return not_quiesced_error(service, "too many clients ask it");
+      return not_quiesced_error(service, "too many clients are connected to it");
     if (!connected && connected.error().code == ErrorCode::denied) return connected.error();
     if (!connected) continue;                                                                    // it does not run
     if (::send(connected->get(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL) < 0) continue;  // it has just ended

@@ -31,8 +31,8 @@ bool is_mapped(uid_t user, const std::string& proc) {
   return !any;  // a kernel without user namespaces
 }
 
-/// True when it has, or may have, an access control list. The group bits of its mode are then the maximum rights of the
-/// users in the list, not the rights of the group (acl(5)).
+/// True when the file has, or may have, an access control list. The group bits of its mode are then the maximum rights
+/// of the users in the list, not the rights of the group (acl(5)).
 bool may_have_acl(int fd) {
   const std::string file = "/proc/self/fd/" + std::to_string(fd);  // fgetxattr(2) does not accept an O_PATH descriptor
   return ::getxattr(file.c_str(), "system.posix_acl_access", nullptr, 0) >= 0 ||

@@ -75,11 +75,11 @@ TEST_F(DcgmRefusals, NameTheKeyAndTheFileThatIsMissing) {
   for (const std::string key : {"collectors", "config_file"})
     EXPECT_THAT(error_with(key + ": /etc/nosuch"),
                 AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("spec.components.dcgm." + key),
-                      HasSubstr("do:    put the file there, or remove " + key + " from the spec")));
+                      HasSubstr("do:    create the file, or remove " + key + " from the spec")));
   host_.put("etc/config.yaml", "version: 1\nmetrics: {file: /etc/nosuch}\n");
   EXPECT_THAT(error_with("config_file: /etc/config.yaml"),
               AllOf(HasSubstr(root + "/etc/nosuch is missing"), HasSubstr("/etc/config.yaml: metrics.file"),
-                    HasSubstr("do:    put the file there, or correct metrics.file")));
+                    HasSubstr("do:    create the file, or correct metrics.file")));
   const Ran tool = host_.bare({"dcgm", "metrics", "--sim", "l4x1", "--collectors", "/etc/nosuch.csv"});
   EXPECT_EQ(tool.code, 1);
   EXPECT_THAT(tool.err, HasSubstr("do: "));

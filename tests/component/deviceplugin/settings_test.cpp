@@ -204,7 +204,7 @@ TEST(DevicePluginService, KeepsItsConfigWhereTheNewOneCannotBeOfferedOnThisMachi
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   node.host().put("etc/dp.yaml", shared("{name: nvidia.com/gpu, replicas: 30000}"));
   EXPECT_TRUE(eventually([&] {
-    return service.log().find("the configuration stays as it was: /etc/dp.yaml:5:7: 120000 replicas") !=
+    return service.log().find("the previous configuration stays in use: /etc/dp.yaml:5:7: 120000 replicas") !=
            std::string::npos;
   })) << service.log();
   EXPECT_EQ(kubelet.healthy(kGpu), 8U);

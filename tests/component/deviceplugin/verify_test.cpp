@@ -144,7 +144,7 @@ TEST(DevicePluginVerify, DoesNotPassWhileTheServiceSeesNoneOfTheGpusOnTheBus) {
   const Json findings = findings_of(node, "deviceplugin.health");
   ASSERT_EQ(findings.size(), 1U) << findings;
   EXPECT_EQ(findings[0]["status"], "fail");
-  EXPECT_EQ(findings[0]["text"], "8 GPUs are on the PCI bus, and the service sees none of them");
+  EXPECT_EQ(findings[0]["text"], "8 GPUs are on the PCI bus, but the service sees none of them");
   EXPECT_EQ(findings[0]["cause"], "deviceplugin.offers");
 }
 

@@ -26,8 +26,8 @@ class WatchedSocket {
   WatchedSocket(GrpcThread& grpc, const RootDir& root, std::string socket, std::string resource, std::string endpoint,
                 std::function<void()> on_change);
 
-  /// Creates the socket (again) when it is missing, or when kubelet has ended its stream or has not opened one for
-  /// long. Errors: those of the file system; `denied` kubelet refused, with its text; each once.
+  /// Creates the socket (again) when it is missing, or when kubelet has ended its stream or has not opened a stream for
+  /// a long time. Errors: those of the file system; `denied` kubelet refused, with its text; each once.
   Status tick(unsigned streams, Clock::time_point now);
   /// When the next tick is due without an event.
   Clock::time_point due() const { return due_; }

@@ -99,7 +99,7 @@ Status MpsDaemon::usable() {
   return taken_error("another process has removed the lock of the MPS control daemon", program_.pipe_folder(resource_));
 }
 
-/// Checks that its sockets are its own.
+/// Checks that the sockets in the daemon's folder belong to the daemon.
 Status MpsDaemon::reachable() {
   SLIPWAY_TRY(users, look_.users(kLookLimit));
   if (!process_) process_ = find_daemon(program_, users);

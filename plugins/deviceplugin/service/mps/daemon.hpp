@@ -34,7 +34,7 @@ class MpsDaemon {
   void tick(const MpsSettings& settings, const MpsBudget& budget);
   /// Takes over a running daemon. @return false: there is none. Errors: `timed_out`: a later call can tell
   Result<bool> take_over();
-  /// Ends the daemon when it reports no clients, or when clients cannot use it. @return false: it goes on
+  /// Ends the daemon when it reports no clients, or when clients cannot use it. @return false: the daemon keeps running
   bool stop_when_idle(const MpsBudget& budget);
 
   bool runs() const { return state_ != State::stopped; }

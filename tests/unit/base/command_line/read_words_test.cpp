@@ -108,8 +108,7 @@ TEST(CommandLine, UsesAnEmptyVariableOnlyIfTheTableSaysSo) {
 TEST(CommandLine, ThatIsInvalidIsRefusedWithASuggestion) {
   EXPECT_EQ(refusal({"--outptu", "x"}), "unknown option '--outptu' | command line | did you mean --output?");
   EXPECT_EQ(refusal({"--bogus"}),
-            "unknown option '--bogus' | command line | `slipway acme paint --help` lists what "
-            "it takes");
+            "unknown option '--bogus' | command line | `slipway acme paint --help` lists its options");
   EXPECT_THAT(refusal({"-x"}), HasSubstr("unknown option '-x'"));
   EXPECT_THAT(refusal({"-vx"}), HasSubstr("unknown option '-x'"));
   EXPECT_THAT(refusal({"--o", "x"}), HasSubstr("unknown option '--o'"));

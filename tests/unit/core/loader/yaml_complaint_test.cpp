@@ -47,7 +47,7 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"OpenList", "a: [1, 2\nb: 3\n", "1:4", "the '[' here is not closed before line 2"},
     {"OpenMap", "a: {x: 1\nb: 3\n", "1:4", "the '{' here is not closed before line 2"},
     {"OpenMapAtTheEnd", "a: {x: [1]", "1:4", "the '{' here is not closed"},
-    {"BracketTooMany", "a: [1, 2]]\n", "1:10", "closes nothing"},
+    {"BracketTooMany", "a: [1, 2]]\n", "1:10", "has no opening bracket"},
     {"OpenDoubleQuote", "a: \"abc\nb: 3\n", "1:4", "the quote that opens here is never closed"},
     {"OpenSingleQuote", "a: 'abc\nb: 3\n", "1:4", "the quote that opens here is never closed"},
     {"OpenQuoteBehindAnAnchor", "a: &x 'abc\n", "1:7", "the quote that opens here is never closed"},

@@ -23,8 +23,8 @@ class PipeLook {
   PipeLook(const PipeLook&) = delete;
   PipeLook& operator=(const PipeLook&) = delete;
 
-  /// Errors: `timed_out` no answer in time, or none at all. A later call returns the answer of the running process
-  /// without waiting.
+  /// Errors: `timed_out` no answer came in time. A later call returns the answer of the running process without
+  /// waiting.
   Result<PipeUsers> users(std::chrono::milliseconds limit);
   /// Returns only the holder of the lock, usually without starting a process.
   Result<pid_t> lock_user(std::chrono::milliseconds limit);

@@ -117,7 +117,7 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
   std::vector<std::string> used = unit.argv;
   used.push_back(unit.pipe_folder);
   all.push_back(home_line(used));
-  // Its clients mount the same /dev/shm.
+  // The daemon's clients mount the same /dev/shm.
   all.push_back("BindPaths=" + quoted(unit.shm_folder) + ":/dev/shm");
   all.push_back("ReadWritePaths=" + quoted(unit.pipe_folder) + " " + quoted(unit.log_folder) + " " +
                 quoted(unit.shm_folder));
