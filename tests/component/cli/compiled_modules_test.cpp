@@ -157,6 +157,7 @@ TEST_F(CompiledModules, AreNotCompiledAgainInASecondRootAndThePlanSaysSo) {
   EXPECT_THAT(plan.out, AllOf(HasSubstr("take " + kName + " from the cache"), Not(HasSubstr("compile NVIDIA"))));
   apply(*second, "taking " + kName + " from the cache: it is compiled already");
   EXPECT_EQ(second->text(kModule), host->text(kModule));
+  EXPECT_FALSE(fs::exists(second->path("var/cache"))) << "no part of the cache is in an image";
   EXPECT_THAT(run(*second, {"apply", "--yes"}).out, HasSubstr("Nothing to do"));
   EXPECT_EQ(run(*second, {"verify", "--deep"}).code, 0);
 }
