@@ -9,6 +9,7 @@
 #include "core/engine/apply/apply.hpp"
 #include "core/engine/devices.hpp"
 #include "core/engine/model/planned.hpp"
+#include "core/engine/packages/sources.hpp"
 #include "core/engine/records/failing_components.hpp"
 #include "core/engine/records/generations.hpp"
 #include "core/engine/records/unfinished_work.hpp"

@@ -102,6 +102,33 @@ Result<CommandWords> read_tool(const ToolInfo& tool, std::vector<std::string> wo
   return read;
 }
 
+/// Answers a tool's request "source.read".
+Result<Json> read_source(const core::SessionOptions& of_tool, const std::string& component, const Json& request,
+                         TerminalUi& ui) {
+  Options options;
+  options.command = "plan";  // its rules about a root's own spec, and about variables, hold
+  options.session = of_tool;
+  options.session.root = request.value("root", of_tool.root);
+  if (of_tool.sim.empty() && options.session.root == "/") options.session.live = host_of_tools().live;
+  options.spec = request.value("file", "");
+  SLIPWAY_TRY(session, open_session(options, ui));
+  session->state().go_without_closed();
+  SLIPWAY_TRY(loaded, load_spec(*session, options));
+  const auto section = loaded.spec.components.find(component);
+  if (section == loaded.spec.components.end())
+    return Error{ErrorCode::not_found,
+                 "the host spec has no component " + component,
+                 loaded.spec.file,
+                 "name a spec that has it with -f",
+                 {}};
+  auto sources = core::named_sources(*session->plugins().manifest(component), section->second);
+  const std::string key = request.value("key", "");
+  std::erase_if(sources, [&](const auto& source) { return source.first != key; });
+  const auto reading = core::CatalogueReading::of_tags(request.value("tags", std::vector<std::string>{}));
+  SLIPWAY_TRY(catalogues, core::read_catalogues(*session, component, sources, core::Lock{}, reading));
+  return Json{{"spec", section->second}, {"catalogues", std::move(catalogues)}};
+}
+
 /// Asks the plugin for the tool's table, reads the words by it, and runs the tool.
 Result<int> run_in(core::Session& session, const std::string& component, const std::vector<std::string>& words,
                    const CommandWords& found) {
@@ -152,6 +179,9 @@ Result<int> run_tool(const core::Manifest& manifest, const std::vector<std::stri
   SLIPWAY_TRY(session, core::Session::open(options, ui));
   session->passes_input_on = true;
   session->tool_output = [](const std::string& text) { print(base::printable(text, true)); };
+  session->read_source = [&](const std::string& component, const Json& request) {
+    return read_source(options, component, request, ui);
+  };
   auto ended = run_in(*session, manifest.component, words, found);
   if (!ended) return core::advised(std::move(ended).error(), options);
   return ended;

@@ -188,6 +188,7 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
 
 Result<Json> PluginCalls::core_call(const std::string& component, const std::string& op, const Json& request) {
   if (op == "pkg.build") return artifact(component, "build", request);
+  if (op == "source.read" && read_source) return read_source(component, request);
   if (op == "build.check") {
     sandbox::Sandbox empty;
     empty.root = request.value("root", "/");

@@ -60,6 +60,8 @@ class PluginCalls {
 
   /// Receives the output of tools; empty: tools may not write to standard output.
   std::function<void(const std::string& text)> tool_output;
+  /// Answers a tool's request "source.read" (slipway/commands.hpp); empty: it is answered `unsupported`.
+  std::function<Result<Json>(const std::string& component, const Json& request)> read_source;
   bool passes_input_on = false;      ///< workers started from now on inherit this process's standard input
   base::ExclusiveUse exclusive_use;  ///< the devices that the custom actions of one component hold exclusively
 

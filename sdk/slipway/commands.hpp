@@ -31,6 +31,9 @@ class ToolIo {
   /// Calls an operation of the core:
   ///   "pkg.build"  {directory, output, tags}  packs a package folder into an OCI layout (docs/package-format.md)
   ///   "build.run"  {build, source: DIR, root, headers?: DIR, into: DIR}  compiles as for an unpack action
+  ///   "source.read"  {root, file?: SPEC, key, tags: [PREFIX…]}  the component's section of the root's spec, or of
+  ///   SPEC,
+  ///     and what the artifact source at that key holds now: {"spec": {…}, "catalogues": {KEY: …}} as plan() gets them
   ///   "build.check"  {root}  whether programs of that root can run here as build.run runs them: else `unsupported`
   /// Errors: those of the operation; `unsupported` when this slipway does not have it.
   virtual Result<Json> core(std::string_view op, const Json& request) = 0;

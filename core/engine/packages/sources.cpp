@@ -85,6 +85,13 @@ bool CatalogueReading::widen(const Error& needs_catalogue) {
   return grew || part_ == Part::all;
 }
 
+CatalogueReading CatalogueReading::of_tags(const std::vector<std::string>& prefixes) {
+  CatalogueReading reading;
+  reading.part_ = prefixes.empty() ? Part::all : Part::tags;
+  reading.prefixes_.insert(prefixes.begin(), prefixes.end());
+  return reading;
+}
+
 Result<Json> read_catalogues(Session& session, const std::string& component,
                              const std::map<std::string, NamedSource>& sources, const Lock& lock,
                              const CatalogueReading& reading) {

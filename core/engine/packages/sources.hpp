@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/engine/model/lockfile.hpp"
 #include "core/engine/session.hpp"
@@ -26,6 +27,8 @@ class CatalogueReading {
   /// Adds what the answer asks for (needs_tags() of the SDK; else everything). Returns false when the plugin has seen
   /// that already.
   bool widen(const Error& needs_catalogue);
+  /// A reading of the sources themselves: of tags with these prefixes; without any, of everything.
+  static CatalogueReading of_tags(const std::vector<std::string>& prefixes);
 
   enum class Part { lock, tags, all };
   Part part() const { return part_; }

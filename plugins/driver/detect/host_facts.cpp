@@ -60,6 +60,14 @@ KernelFacts read_kernel(const Host& host, const std::string& release) {
   return kernel;
 }
 
+/// The kernels that have no modules, or had none at the last apply.
+std::vector<std::string> without_modules(const HostFacts& facts) {
+  std::vector<std::string> releases = facts.kernels_without;
+  if (facts.installed)
+    releases.insert(releases.end(), facts.installed->without.begin(), facts.installed->without.end());
+  return releases;
+}
+
 void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts) {
   const auto set = kernels_of_plan(choice, facts.installed, host);
   if (set) {
@@ -85,7 +93,8 @@ void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts
     return facts.installed && std::ranges::count(facts.installed->without, release) != 0;
   };
   if (facts.follows_kernels && (!facts.kernels_without.empty() || std::ranges::any_of(facts.followed_kernels, lacks)))
-    facts.boot_default = read_boot_default(host, releases->front());
+    facts.boot_default = read_boot_default(host, releases->front(), without_modules(facts),
+                                           facts.installed ? facts.installed->kept_entry : "");
   facts.has_make = !find_program(host, "make").empty();
 }
 

@@ -74,6 +74,8 @@ Json to_json(const Receipt& receipt) {
              {"kernels", kernels}};
   if (!receipt.without.empty()) value["kernels_without_package"] = receipt.without;
   if (receipt.follows_kernels) value["follows_kernels"] = true;
+  if (!receipt.kept_entry.empty())
+    value["boot_default"] = {{"kept", receipt.kept_entry}, {"former", receipt.former_entry}};
   return value;
 }
 
@@ -98,6 +100,10 @@ std::optional<Receipt> receipt_from_json(const Json& value) {
   }
   receipt.without = texts_of(value, "kernels_without_package");
   receipt.follows_kernels = flag_of(value, "follows_kernels");
+  if (const auto kept = value.find("boot_default"); kept != value.end() && kept->is_object()) {
+    receipt.kept_entry = text_of(*kept, "kept");
+    receipt.former_entry = text_of(*kept, "former");
+  }
   receipt.libdir = text_of(value, "libdir");
   return receipt;
 }

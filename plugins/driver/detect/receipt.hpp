@@ -37,7 +37,9 @@ struct Receipt {
   std::vector<InstalledKernel> further = {};  ///< kernels that have modules besides `kernel_release`
   std::vector<std::string> without = {};      ///< kernels for which there is no package although they were to get
                                               ///< modules
-  bool follows_kernels = false;               ///< kernels were installed or removed since: see kernels_of_plan()
+  std::string kept_entry = {};    ///< the boot default that slipway keeps: saved_entry of GRUB, or that of loader.conf
+  std::string former_entry = {};  ///< saved_entry before
+  bool follows_kernels = false;   ///< kernels were installed or removed since: see kernels_of_plan()
 
   /// Returns each kernel with modules, the target first.
   std::vector<InstalledKernel> kernels() const;

@@ -2,6 +2,8 @@
 #include "driver/kernels/kernels_tool.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,13 +11,16 @@
 #include <slipway/local_host.hpp>
 
 #include "base/kernels/kernels.hpp"
+#include "driver/coming/coming.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/package/package.hpp"
+#include "driver/settings.hpp"
 
 namespace slipway::driver {
 namespace {
 
+constexpr int kExitWithoutModules = 2;
 constexpr std::size_t kModulesDepLimit = 64U << 20;
 
 /// Returns the differences from the receipt.
@@ -139,14 +144,57 @@ std::string to_text(const RootKernels& root) {
   return text;
 }
 
+namespace {
+
+constexpr std::chrono::seconds kListsLimit{120};
+
+/// Asks slipway for the driver's section of the spec and for what its source has. Errors: those of the spec and the
+/// source.
+Status ask_source(const CommandWords& words, const Host& host, const std::optional<Receipt>& receipt, ToolIo& io,
+                  Coming& coming) {
+  Json request{{"root", words.text("root", "/")}, {"file", words.text("file")}, {"key", "source"}};
+  request["tags"] = receipt ? Json::array({receipt->version}) : Json::array();
+  SLIPWAY_TRY(answer, io.core("source.read", request));
+  SLIPWAY_TRY(settings, read_settings(Spec(answer.value("spec", Json::object()))));
+  const Inputs inputs(Json{{"catalogues", answer.value("catalogues", Json::object())}});
+  SLIPWAY_TRY(catalogue, inputs.catalogue("source"));
+  add_offers(settings, receipt, catalogue, host, coming);
+  return {};
+}
+
+Result<Coming> coming_kernels(const CommandWords& words, const Host& host, const std::optional<Receipt>& receipt,
+                              ToolIo& io) {
+  ListLimits limits;
+  limits.until = std::chrono::steady_clock::now() + kListsLimit;
+  SLIPWAY_TRY(coming, read_coming(host, limits));
+  if (!coming.kernels.empty()) SLIPWAY_CHECK(ask_source(words, host, receipt, io, coming));
+  return std::move(coming);
+}
+
+}  // namespace
+
 CommandTable kernels_line() {
-  return {.call = "slipway driver kernels",
-          .about =
-              "Lists the kernels of a root: which of them have modules of the driver that slipway installed, which one "
-              "runs, and which boots next, as far as the boot loader's files tell.",
-          .options = {{"root", "DIR", "root filesystem to look at (default: this machine)"},
-                      {"output", "text|json", "format of the list (default: text)", 'o'}},
-          .examples = {"slipway driver kernels", "slipway driver kernels --root ./root -o json"}};
+  return {
+      .call = "slipway driver kernels",
+      .about =
+          "Lists the kernels of a root: which of them have modules of the driver that slipway installed, which one "
+          "runs, and which boots next, as far as the boot loader's files tell.",
+      .notes =
+          "--coming reads the lists that apt (/var/lib/apt/lists) or dnf (/var/cache/dnf, /var/cache/libdnf5) keeps "
+          "in the root, and says how old they are; it downloads none. For apt it follows the installed packages "
+          "linux-image-… that bring new kernels, holds, and pins by version, release or origin; pins with regular "
+          "expressions and APT::Default-Release are not followed. For dnf it takes the newest kernel of the enabled "
+          "repositories, without what dnf.conf excludes; versionlock, priorities and excludes of a single "
+          "repository are not followed. The exit code is 2 when the source has nothing for one of these kernels.",
+      .options = {{"coming", "", "also the kernels that apt or dnf would install next, and what the source has"},
+                  {"file", "SPEC",
+                   "with --coming: host spec that names the source (default: the root's own, else the one that is "
+                   "applied)",
+                   'f'},
+                  {"root", "DIR", "root filesystem to look at (default: this machine)"},
+                  {"output", "text|json", "format of the list (default: text)", 'o'}},
+      .examples = {"slipway driver kernels", "slipway driver kernels --root ./root -o json",
+                   "slipway driver kernels --coming --root ./root -f host.yaml"}};
 }
 
 Result<int> run_kernels(const CommandWords& words, const Host& host, ToolIo& io) {
@@ -156,9 +204,23 @@ Result<int> run_kernels(const CommandWords& words, const Host& host, ToolIo& io)
     SLIPWAY_TRY(opened, open_host({.root = root}));
     other = std::move(opened);
   }
-  const RootKernels root = read_root_kernels(other ? *other : host);
-  io.print(words.text("output") == "json" ? pretty(to_json(root)) : to_text(root));
-  return 0;
+  if (words.given("file") && !words.flag("coming")) return kernels_line().wrong("-f has no effect without --coming");
+  const Host& of_root = other ? *other : host;
+  const RootKernels root = read_root_kernels(of_root);
+  std::optional<Coming> coming;
+  if (words.flag("coming")) {
+    SLIPWAY_TRY(read, coming_kernels(words, of_root, root.receipt, io));
+    coming = std::move(read);
+  }
+  const std::int64_t now = std::time(nullptr);
+  if (words.text("output") == "json") {
+    Json json = to_json(root);
+    if (coming) add_coming(*coming, now, json);
+    io.print(pretty(json));
+  } else {
+    io.print(to_text(root) + (coming ? to_text(*coming, now) : ""));
+  }
+  return coming && coming->has_one_without_modules() ? kExitWithoutModules : 0;
 }
 
 }  // namespace slipway::driver

@@ -229,6 +229,7 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
   auto& chosen = *choosing;
   Installation& installation = fitted->installation;
   installation.receipt.follows_kernels = facts.follows_kernels;
+  record_boot_default(settings, facts, target.live, installation.receipt);
   const std::string& version = chosen.version;
   SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
 

@@ -70,6 +70,9 @@ Status add_further_kernels(const Settings& settings, const HostFacts& facts, con
 /// Adds store, links, configuration files and receipt.
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan);
 
+/// Records in the receipt what add_boot_default() changes and could not read again.
+void record_boot_default(const Settings& settings, const HostFacts& facts, bool live, Receipt& receipt);
+
 /// Keeps the boot default, and the kernel that it boots, while a newer kernel has no modules; adds a note of what was
 /// done, "boot default: …".
 void add_boot_default(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
