@@ -72,12 +72,20 @@ Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
                {}};
 }
 
+/// What the driver's own list says about a GPU goes before the table.
+std::vector<nvidia::Gpu> judged(std::vector<nvidia::Gpu> gpus, unsigned branch, const std::vector<Package>& packages) {
+  SupportedGpus list;
+  for (const auto& package : packages) list.add(package.gpus);
+  for (auto& gpu : gpus) gpu = list.judged(std::move(gpu), branch);
+  return gpus;
+}
+
 }  // namespace
 
 Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& facts, unsigned branch,
                                  const std::vector<Package>& packages) {
   const auto seen = facts.usable_gpus();
-  const auto& gpus = seen.empty() ? settings.gpus : seen;
+  const auto gpus = judged(seen.empty() ? settings.gpus : seen, branch, packages);
   if (settings.modules) return explicit_flavour(*settings.modules, gpus, branch);
   if (!gpus.empty()) return flavour_of_gpus(gpus, branch);
   return flavour_of_packages(packages);
