@@ -73,6 +73,12 @@ inline std::string modules_folder(std::string_view release) {
   return std::string{kCurrent} + "/modules/" + std::string{release};
 }
 
+/// The second set of modules, where an image has both kinds.
+inline constexpr std::string_view kProprietaryLayer = "modules-proprietary/";
+inline std::string proprietary_modules_folder(std::string_view release) {
+  return std::string{kCurrent} + "/" + std::string{kProprietaryLayer} + std::string{release};
+}
+
 /// True for a resolved path in slipway's store.
 inline bool is_ours(std::string_view path) { return path.starts_with("/usr/lib/slipway/"); }
 
