@@ -39,6 +39,21 @@ std::string value_text(const Json& value) {
   return canonical(value);
 }
 
+Status read_modules(const Json& value, Settings& settings) {
+  const auto flavour_of = [](const Json& word) {
+    return word.is_string() ? nvidia::parse_flavour(word.get<std::string>()) : std::nullopt;
+  };
+  if (value.is_null() || value == "auto") return {};
+  settings.modules = flavour_of(value);
+  if (settings.modules) return {};
+  if (value.is_array() && value.size() == 2 && flavour_of(value[0]) && flavour_of(value[1]) && value[0] != value[1]) {
+    settings.both_modules = true;
+    return {};
+  }
+  return invalid(fmt::format("{} does not name kernel modules", value.dump()), "modules",
+                 "write auto, open, proprietary, or [open, proprietary] for both");
+}
+
 bool fits_one_word(const std::string& text) {
   return std::ranges::none_of(text,
                               [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
@@ -131,7 +146,7 @@ Result<Settings> read_settings(const Spec& spec, const nvidia::GpuTable& table) 
     return invalid(fmt::format("'{}' names no driver version", spec.text("version")), "version",
                    "write a version (535.261.03), a branch (535), latest, or a range (\">=535.200 <550\")");
   settings.version = *version;
-  settings.modules = nvidia::parse_flavour(spec.text("modules"));
+  SLIPWAY_CHECK(read_modules(spec.value("modules"), settings));
   SLIPWAY_TRY(gpus, read_gpus(spec.texts("gpus"), table));
   settings.gpus = std::move(gpus);
   settings.precompiled = precompiled_from(spec.text("precompiled"));

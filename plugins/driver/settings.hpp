@@ -14,14 +14,15 @@
 #include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/module/trusted_keys.hpp"
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::driver {
 
 /// See driver.component.yaml for what each key means.
 struct Settings {
   VersionConstraint version;
-  std::optional<nvidia::Flavour> modules;  ///< empty: auto
+  std::optional<nvidia::Flavour> modules;  ///< empty: auto, or both
+  bool both_modules = false;               ///< [open, proprietary]
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;
   std::string sign_key;                           ///< path; empty: compiled modules are not signed

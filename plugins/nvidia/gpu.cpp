@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "nvidia/gpu_table.hpp"
-
 namespace slipway::nvidia {
 
 bool is_gpu(const slipway::PciDevice& device) {
@@ -63,14 +61,6 @@ std::optional<Facts> facts_without_gpu(const Host& host) {
                                      {}}));
   return facts;
 }
-
-Gpu gpu_from_pci(const slipway::PciDevice& device) { return GpuTable::built_in().of_pci(device); }
-
-std::string product_name(std::uint16_t device_id) { return GpuTable::built_in().product_name(device_id); }
-
-std::optional<Gpu> gpu_from_text(std::string_view text) { return GpuTable::built_in().find(text); }
-
-std::vector<std::string> known_gpu_names() { return GpuTable::built_in().names(); }
 
 std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device) {
   constexpr std::uint32_t kOtherBridge = 0x0680;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/gpu.hpp - NVIDIA's PCI functions: the GPUs and NVSwitches among them, their architecture and product.
 //
-// The ids are data: gpus.yaml, and files that renew it (gpu_table.hpp). The functions here know the former alone.
+// The ids are data: gpus/gpus.yaml, which is compiled in. gpus/gpu_table.hpp also knows the files that renew it.
 #pragma once
 
 #include <cstdint>
@@ -92,17 +92,6 @@ std::size_t count_gpus(const Host& host);
 /// `require` its only fact is "problem", the error that plan() returns. Empty: continue, there is a GPU or one is
 /// assumed.
 std::optional<Facts> facts_without_gpu(const Host& host);
-Gpu gpu_from_pci(const slipway::PciDevice& device);
-
-/// Returns the short product name ("H100-SXM"); empty when the table has none.
-std::string product_name(std::uint16_t device_id);
-
-/// Reads a product ("H100-SXM", "h100", "RTX PRO 6000"), a PCI id ("2330", "10de:2330") or an architecture ("hopper").
-/// Case, spaces and dashes do not matter; a family name ("H100") stands for all of its boards.
-std::optional<Gpu> gpu_from_text(std::string_view text);
-
-/// Returns every product and architecture name that gpu_from_text() accepts, for messages and completion.
-std::vector<std::string> known_gpu_names();
 
 enum class NvSwitch { lr10, ls10 };  ///< A100 systems (NVLink 3), H100 systems (NVLink 4)
 

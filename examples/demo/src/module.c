@@ -3,7 +3,10 @@
 // for depmod and modinfo. It contains no code: no kernel would load it.
 #define MODINFO(name, text) static const char name[] __attribute__((section(".modinfo"), used, aligned(1))) = text
 
-MODINFO(modinfo_license, "license=Dual MIT/GPL");
+#ifndef MODULE_LICENSE
+#define MODULE_LICENSE "Dual MIT/GPL"  // of the open modules
+#endif
+MODINFO(modinfo_license, "license=" MODULE_LICENSE);
 MODINFO(modinfo_description, "description=demonstration package of slipway: no NVIDIA software");
 MODINFO(modinfo_version, "version=" DRIVER_VERSION);
 MODINFO(modinfo_name, "name=" MODULE_NAME);

@@ -25,6 +25,7 @@ Json manifest_notes(const Built& built) {
              {annotation::kArch, built.arch},
              {"org.opencontainers.image.version", built.version}};
   if (built.default_flavour) notes[annotation::kDefaultFlavour] = nvidia::to_string(*built.default_flavour);
+  if (!built.gpus.empty()) notes[annotation::kGpus] = canonical(to_json(built.gpus));
   return notes;
 }
 

@@ -31,6 +31,7 @@ struct Built {
   Json signer_key;                           ///< KeyId; null: not signed
   Json symbols = Json::object();             ///< module file to watched symbol to checksum
   std::optional<SourceTree> source;          ///< with_source
+  SupportedGpus gpus;                        ///< the driver's own list; empty: there was none
   std::map<std::string, std::string> fails;  ///< kernels for which the source does not compile
 };
 

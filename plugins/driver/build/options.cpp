@@ -28,7 +28,7 @@ Status check(const BuildOptions& options) {
 // Makes paths absolute, because some functions that use them do not run in the caller's working folder.
 void make_absolute(BuildOptions& options) {
   for (std::string* path : {&options.debs, &options.output, &options.headers, &options.root, &options.sign_key,
-                            &options.sign_cert, &options.scratch}) {
+                            &options.sign_cert, &options.supported_gpus, &options.scratch}) {
     if (path->empty()) continue;
     *path = std::filesystem::absolute(*path).lexically_normal().string();
     if (path->size() > 1 && path->back() == '/') path->pop_back();
@@ -49,6 +49,7 @@ Result<BuildOptions> build_options(const CommandWords& words) {
                        .compress = {},
                        .sign_key = words.text("sign-key"),
                        .sign_cert = words.text("sign-cert"),
+                       .supported_gpus = words.text("supported-gpus"),
                        .scratch = words.text("scratch"),
                        .with_source = words.flag("with-source"),
                        .record_failure = words.flag("record-failure")};
@@ -98,6 +99,9 @@ CommandTable build_line() {
                   {"sign-cert", "FILE", "its certificate (PEM or DER)"},
                   {"default-flavour", "open|proprietary",
                    "the kind of modules that `modules: auto` selects in images, where no GPU decides it"},
+                  {"supported-gpus", "FILE",
+                   "NVIDIA's list of the GPUs that this driver version supports, supported-gpus.json of its .run file "
+                   "(default: the lists in Debian's packages)"},
                   {"scratch", "DIR", "folder for temporary files, 1 to 2 GB (default: $TMPDIR, or /var/tmp)"}},
       .examples = {"slipway driver build --debs ./debs --kernel 6.1.0-50-amd64 --output ./layout",
                    "slipway driver build --debs ./debs --with-source --output ./layout"}};

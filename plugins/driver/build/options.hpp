@@ -25,7 +25,8 @@ struct BuildOptions {
   std::optional<std::string> compress;  ///< "xz", "zstd" or ""; not set: default_compression() of the system
   std::string sign_key;
   std::string sign_cert;
-  std::string scratch;  ///< folder for temporary files; empty: $TMPDIR, or /var/tmp
+  std::string supported_gpus;  ///< NVIDIA's supported-gpus.json; empty: Debian's lists
+  std::string scratch;         ///< folder for temporary files; empty: $TMPDIR, or /var/tmp
   bool with_source = false;
   bool record_failure = false;
 };

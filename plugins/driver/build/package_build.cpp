@@ -15,9 +15,11 @@
 
 #include "base/digest/digest.hpp"
 #include "base/write/new_file.hpp"
+#include "driver/build/confined_deb.hpp"
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
 #include "driver/build/package_folder.hpp"
+#include "driver/build/supported_gpus_files.hpp"
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "driver/fits/fits.hpp"
@@ -30,6 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;  // a package or a module
+constexpr std::size_t kMostOfList = std::size_t{4} << 20U;
+constexpr std::string_view kDetectPackage = "nvidia-detect";  ///< Debian's, with the devices that a driver supports
 constexpr std::size_t kMostOfSymvers = std::size_t{64} << 20U;
 constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a program of 1 MB
 
@@ -77,6 +81,36 @@ Status PackageBuild::lay_out(const Scratch& scratch) {
   source_ = source;
   if (options_.with_source) built_.source = source;
   io_.progress(label, total, total);
+  return list_gpus(scratch);
+}
+
+// The driver's own list of supported devices: NVIDIA's file if it is named, else what Debian's packages have.
+Status PackageBuild::list_gpus(const Scratch& scratch) {
+  const std::string readme = fmt::format("{}/{}", scratch.at(std::string("package/") + kSourceLayer), kReadme);
+  const std::string lists = scratch.at("lists");
+  for (const auto& deb : debs_)
+    if (deb.package == kDetectPackage && deb.upstream_version() == driver_.version)
+      SLIPWAY_CHECK(unpack_deb_confined(deb.file, lists, [](const std::string& path) {
+        return path == "usr/share/nvidia/nvidia.ids" ? std::string("nvidia.ids") : std::string();
+      }));
+  const auto read = [&]() -> Result<Json> {
+    if (!options_.supported_gpus.empty()) {
+      SLIPWAY_TRY(text, read_regular(options_.supported_gpus, kMostOfList));
+      SLIPWAY_TRY(list, gpus_of_nvidia_json(text, options_.supported_gpus));
+      return to_json(list);
+    }
+    SupportedGpus list;
+    if (const auto packed = read_regular(readme, kMostOfList))
+      if (const auto text = decompress(*packed)) list = gpus_of_readme(*text);
+    if (const auto ids = read_regular(lists + "/nvidia.ids", kMostOfList)) list.add(gpus_of_ids(*ids, list));
+    return to_json(list);
+  };
+  SLIPWAY_TRY(list, in_confined_process({}, read));
+  SLIPWAY_TRY(gpus, supported_gpus_from_json(list));
+  built_.gpus = std::move(gpus);
+  std::error_code code;
+  fs::remove(readme, code);
+  if (code) return system_error("remove", readme, code.value());
   return {};
 }
 

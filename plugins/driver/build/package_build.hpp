@@ -31,6 +31,7 @@ class PackageBuild {
   Status check_compiler_root(const Host& root) const;
   Status prepare_headers(const Scratch& scratch, const Host& root);
   Status lay_out(const Scratch& scratch);
+  Status list_gpus(const Scratch& scratch);
   Result<KeptBuild> keep() const;
   Status build_modules(const Scratch& scratch, const KeptBuild& kept);
   Status compile(const Scratch& scratch, const KeptBuild& kept, const Json& build);

@@ -137,6 +137,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
   const DebInfo& deb = driver.source.front();
   SLIPWAY_CHECK(unpack_deb_confined(deb.file, into, [&](const std::string& path) -> std::string {
     if (is_copyright(path)) return path;
+    if (path.starts_with("usr/share/doc/") && path.ends_with("/README.md.gz")) return std::string(kReadme);
     if (!path.starts_with("usr/src/")) return {};
     const auto slash = path.find('/', std::string_view("usr/src/").size());
     return slash == std::string::npos ? source.directory : source.directory + path.substr(slash);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/build/deb_set.hpp"
@@ -22,7 +23,11 @@ Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::stri
 /// Writes nvidia/VERSION/*.bin and the licence.
 Status lay_out_firmware(const DriverDebs& driver, const std::string& into);
 
-/// Writes nvidia-VERSION/ with the Makefile and the licence. Modules that cannot work are not listed (see .cpp).
+/// The open modules' README, beside the source: with the list of GPUs that they support. It is not packed.
+inline constexpr std::string_view kReadme = "README.md.gz";
+
+/// Writes nvidia-VERSION/ with the Makefile and the licence, and kReadme where there is one. Modules that cannot work
+/// are not listed (see .cpp).
 Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& into);
 
 /// Writes usr/src and lib/modules of a kernel's headers, as in their packages.

@@ -4,6 +4,7 @@
 #include "driver/build/package_build.hpp"
 #include "driver/detect/host_facts.hpp"
 #include "driver/diagnose/diagnose.hpp"
+#include "driver/enroll/enroll_tool.hpp"
 #include "driver/fits/fits.hpp"
 #include "driver/kernels/kernels_tool.hpp"
 #include "driver/plan/plan.hpp"
@@ -58,6 +59,7 @@ Result<Outcome> Driver::apply(const Action& action, const Host& host) const { re
 DriverTools::DriverTools()
     : ToolTable(
           {{"build", "makes a driver package from Debian's files, for one kernel", build_line(), run_build},
+           {"enroll", "prepares Secure Boot for modules that are signed on this machine", enroll_line(), run_enroll},
            {"kernels", "lists a root's kernels, and which have the driver's modules", kernels_line(), run_kernels}}) {}
 
 }  // namespace slipway::driver

@@ -7,7 +7,7 @@
 #include "driver/detect/kernel_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "nvidia/gpu.hpp"
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "driver/detect/host_facts.hpp"
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -51,6 +51,8 @@ bool Receipt::has_kernel(const std::string& release) const {
          std::ranges::any_of(further, [&](const InstalledKernel& kernel) { return kernel.release == release; });
 }
 
+std::string Receipt::flavours_text() const { return proprietary.empty() ? flavour : flavour + " and proprietary"; }
+
 std::string Receipt::kernels_text() const {
   std::string text = (further.empty() ? "kernel " : "kernels ") + kernel_release;
   for (const auto& kernel : further) text += (&kernel == &further.back() ? " and " : ", ") + kernel.release;
@@ -72,6 +74,7 @@ Json to_json(const Receipt& receipt) {
              {"modules", receipt.modules},
              {"libdir", receipt.libdir},
              {"kernels", kernels}};
+  for (const auto& kernel : receipt.proprietary) value["proprietary"].push_back(to_json(kernel));
   if (!receipt.without.empty()) value["kernels_without_package"] = receipt.without;
   if (receipt.follows_kernels) value["follows_kernels"] = true;
   if (!receipt.kept_entry.empty())
@@ -98,6 +101,8 @@ std::optional<Receipt> receipt_from_json(const Json& value) {
     InstalledKernel one = installed_kernel_from(kernel);
     if (!one.release.empty() && one.release != receipt.kernel_release) receipt.further.push_back(std::move(one));
   }
+  for (const auto& kernel : value.value("proprietary", Json::array()))
+    receipt.proprietary.push_back(installed_kernel_from(kernel));
   receipt.without = texts_of(value, "kernels_without_package");
   receipt.follows_kernels = flag_of(value, "follows_kernels");
   if (const auto kept = value.find("boot_default"); kept != value.end() && kept->is_object()) {

@@ -28,15 +28,16 @@ struct Receipt {
   std::string version;
   std::string flavour;
   std::string kernel_release;
-  bool compiled = false;                      ///< modules compiled here, from the source package `manifest`
-  std::string manifest;                       ///< digest of the package
-  PackageFiles files;                         ///< of user space
-  bool firmware = false;                      ///< the package has GSP firmware
-  std::vector<std::string> modules;           ///< file names below modules/REL/kernel
-  std::string libdir;                         ///< public folder with links to the libraries; empty: none
-  std::vector<InstalledKernel> further = {};  ///< kernels that have modules besides `kernel_release`
-  std::vector<std::string> without = {};      ///< kernels for which there is no package although they were to get
-                                              ///< modules
+  bool compiled = false;                          ///< modules compiled here, from the source package `manifest`
+  std::string manifest;                           ///< digest of the package
+  PackageFiles files;                             ///< of user space
+  bool firmware = false;                          ///< the package has GSP firmware
+  std::vector<std::string> modules;               ///< file names below modules/REL/kernel
+  std::string libdir;                             ///< public folder with links to the libraries; empty: none
+  std::vector<InstalledKernel> further = {};      ///< kernels that have modules besides `kernel_release`
+  std::vector<InstalledKernel> proprietary = {};  ///< each kernel's second set of modules; empty: there is only one set
+  std::vector<std::string> without = {};          ///< kernels for which there is no package although they were to get
+                                                  ///< modules
   std::string kept_entry = {};    ///< the boot default that slipway keeps: saved_entry of GRUB, or that of loader.conf
   std::string former_entry = {};  ///< saved_entry before
   bool follows_kernels = false;   ///< kernels were installed or removed since: see kernels_of_plan()
@@ -44,6 +45,8 @@ struct Receipt {
   /// Returns each kernel with modules, the target first.
   std::vector<InstalledKernel> kernels() const;
   bool has_kernel(const std::string& release) const;
+  /// "open", "open and proprietary"
+  std::string flavours_text() const;
   /// "kernel A", "kernels A and B"
   std::string kernels_text() const;
 };

@@ -7,6 +7,7 @@
 
 #include "driver/fits/fits.hpp"
 #include "driver/module/module_info.hpp"
+#include "driver/package/package.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -49,8 +50,9 @@ Status check_staged_modules(const Action& action, const Host& host) {
   if (const Json keys = action.value("check"); keys.is_object()) named = keys.value("keys", TrustedKeys{});
   if (!staged.is_object()) return {};
   for (const auto& [as, folder] : staged.items())
-    if (as.starts_with(kLayer) && folder.is_string())
-      SLIPWAY_CHECK(check_layer(folder.get<std::string>(), as.substr(kLayer.size()), named, host));
+    for (const std::string_view layer : {kLayer, kProprietaryLayer})
+      if (as.starts_with(layer) && folder.is_string())
+        SLIPWAY_CHECK(check_layer(folder.get<std::string>(), as.substr(layer.size()), named, host));
   return {};
 }
 

@@ -62,7 +62,7 @@ KernelState state_of(const std::string& release, const std::optional<Receipt>& r
 
 std::string driver_column(const RootKernels& root, const KernelState& kernel) {
   if (kernel.modules != "installed" && kernel.modules != "damaged") return kernel.modules;
-  std::string text = fmt::format("{} {}", root.receipt->version, root.receipt->flavour);
+  std::string text = fmt::format("{} {}", root.receipt->version, root.receipt->flavours_text());
   if (kernel.compiled) text += ", compiled";
   return kernel.modules == "damaged" ? text + ", damaged" : text;
 }

@@ -20,6 +20,7 @@ inline constexpr const char* kFails = "dev.slipway.kernel.fails";    ///< in a s
 inline constexpr const char* kOs = "dev.slipway.os";                 ///< "debian12"; absent: any
 inline constexpr const char* kArch = "dev.slipway.arch";             ///< "x86_64"; absent: any
 inline constexpr const char* kSigner = "dev.slipway.driver.signer";  ///< signer of the modules; absent: unsigned
+inline constexpr const char* kGpus = "dev.slipway.driver.gpus";      ///< SupportedGpus as JSON; absent: unknown
 // Annotations of a layer.
 inline constexpr const char* kLayer = "dev.slipway.layer";                  ///< its role
 inline constexpr const char* kFiles = "dev.slipway.driver.files";           ///< of user space: PackageFiles as JSON

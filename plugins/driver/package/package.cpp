@@ -67,6 +67,11 @@ Result<Package> package_from(const CatalogueEntry& entry) {
   package.os = entry.annotation(annotation::kOs);
   package.arch = entry.annotation(annotation::kArch);
   package.signer = entry.annotation(annotation::kSigner);
+  if (const std::string list = entry.annotation(annotation::kGpus); !list.empty()) {
+    auto gpus = supported_gpus_from_json(Json::parse(list, nullptr, false));
+    if (!gpus) return broken(entry, fmt::format("has a broken list of supported devices ({})", annotation::kGpus));
+    package.gpus = std::move(*gpus);
+  }
   package.fails = read_fails(entry.annotation(annotation::kFails));
   package.userspace = entry.layer(role::kUserspace);
   package.firmware = entry.layer(role::kFirmware);

@@ -11,6 +11,7 @@
 
 #include <slipway/inputs.hpp>
 
+#include "driver/package/supported_gpus.hpp"
 #include "nvidia/flavour.hpp"
 
 namespace slipway::driver {
@@ -44,6 +45,7 @@ struct Package {
   std::string os;                             ///< empty: any
   std::string arch;                           ///< empty: any
   std::string signer;                         ///< empty: the modules are not signed
+  SupportedGpus gpus;                         ///< the driver's own list; empty: unknown
   std::map<std::string, std::string> fails;   ///< kernel release or pattern to the compiler's first error
   Json userspace, firmware, modules, source;  ///< layer descriptors; null if there is no such layer
 
@@ -69,6 +71,12 @@ inline const std::string kFirmwareFolder = std::string{kCurrent} + "/firmware";
 /// Contains kernel/NAME.ko and Module.symvers.
 inline std::string modules_folder(std::string_view release) {
   return std::string{kCurrent} + "/modules/" + std::string{release};
+}
+
+/// The second set of modules, where an image has both kinds.
+inline constexpr std::string_view kProprietaryLayer = "modules-proprietary/";
+inline std::string proprietary_modules_folder(std::string_view release) {
+  return std::string{kCurrent} + "/" + std::string{kProprietaryLayer} + std::string{release};
 }
 
 /// True for a resolved path in slipway's store.

@@ -48,10 +48,15 @@ void add_store(const Installation& installation, const TrustedKeys& keys, Plan& 
                                   of, modules.build));
     triggers.push_back(action::depmod(modules.kernel.release));
   }
+  for (const auto& modules : installation.second) {
+    const Package& of = *modules.package;
+    unpack.layers.push_back(layer(std::string{kProprietaryLayer} + modules.kernel.release,
+                                  modules.build.is_null() ? of.modules : of.source, of, modules.build));
+  }
   unpack.check = check_of(keys);
   plan.add(action::unpack(unpack))
       .triggers(std::move(triggers))
-      .because(fmt::format("driver {} ({}) for {}", package.version, receipt.flavour, receipt.kernels_text()));
+      .because(fmt::format("driver {} ({}) for {}", package.version, receipt.flavours_text(), receipt.kernels_text()));
 }
 
 void add_userspace_links(const Receipt& receipt, Plan& plan) {
@@ -70,18 +75,27 @@ void add_userspace_links(const Receipt& receipt, Plan& plan) {
              "OpenCL loaders find the driver");
 }
 
-void add_kernel_links(const HostFacts& facts, const Receipt& receipt, Plan& plan) {
+void add_kernel_links(const HostFacts& facts, const Installation& installation, Plan& plan) {
+  const Receipt& receipt = installation.receipt;
+  const bool second = installation.used == nvidia::Flavour::proprietary;
+  const std::string why = !installation.used ? "modprobe finds the modules"
+                                             : fmt::format("modprobe finds the {} modules, and no others",
+                                                           nvidia::to_string(*installation.used));
   if (receipt.firmware)
     add_link(plan, fmt::format("{}/firmware/nvidia/{}", facts.lib_folder, receipt.version),
              fmt::format("{}/nvidia/{}", kFirmwareFolder, receipt.version), "the GSP of the GPUs boots from it");
   for (const auto& kernel : receipt.kernels())
     add_link(plan, fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, kernel.release),
-             modules_folder(kernel.release) + "/kernel", "modprobe finds the modules",
+             (second ? proprietary_modules_folder(kernel.release) : modules_folder(kernel.release)) + "/kernel", why,
              {action::depmod(kernel.release)});
 }
 
 std::string modprobe_text(const Settings& settings) {
   std::string text = kHeader;
+  if (settings.both_modules) {
+    text += "# slipway-boot.service loads those for the GPUs of the machine, by name.\n";
+    for (const auto module : nvidia::kModules) text += fmt::format("blacklist {}\n", module);
+  }
   if (settings.blacklist_nouveau) {
     for (const auto module : kKernelDriverModules) text += fmt::format("blacklist {}\n", module);
     text += "options nouveau modeset=0\n";
@@ -125,7 +139,8 @@ void add_modprobe(const Settings& settings, const HostFacts& facts, const Receip
 
 void add_configuration(const Settings& settings, const HostFacts& facts, const Receipt& receipt, Plan& plan) {
   add_modprobe(settings, facts, receipt, plan);
-  if (!settings.load.empty()) {
+  // With both kinds slipway-boot.service chooses before it loads.
+  if (!settings.load.empty() && !settings.both_modules) {
     std::string text = kHeader;
     for (const auto& module : settings.load) text += module + "\n";
     plan.add(action::file({.path = "/etc/modules-load.d/slipway-nvidia.conf", .content = text}))
@@ -138,7 +153,7 @@ void add_configuration(const Settings& settings, const HostFacts& facts, const R
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan) {
   add_store(installation, facts.keys, plan);
   add_userspace_links(installation.receipt, plan);
-  add_kernel_links(facts, installation.receipt, plan);
+  add_kernel_links(facts, installation, plan);
   add_configuration(settings, facts, installation.receipt, plan);
   plan.add(action::file({.path = std::string{kReceiptPath}, .content = receipt_text(installation.receipt)}))
       .because("what driver is installed here, for `slipway verify` and other programs");

@@ -52,6 +52,23 @@ Result<FlavourPlan> flavour_of_gpus(const std::vector<nvidia::Gpu>& gpus, unsign
   return plan;
 }
 
+// Both kinds are installed; the open ones are those that are used where no GPU decides.
+Result<FlavourPlan> both_flavours(const std::vector<nvidia::Gpu>& gpus, unsigned branch) {
+  FlavourPlan plan{{nvidia::Flavour::open}, {}, nvidia::Flavour::open};
+  if (gpus.empty()) {
+    plan.notes.emplace_back("both kinds of modules are installed; each boot uses those for its GPUs");
+    return plan;
+  }
+  auto choice = nvidia::choose_flavour(gpus, branch);
+  if (choice.allowed.empty()) return unsupported(choice);
+  plan.used = choice.allowed.front();
+  plan.notes = std::move(choice.warnings);
+  plan.notes.insert(plan.notes.begin(),
+                    fmt::format("both kinds of modules are installed; the {} ones are used here: {}",
+                                nvidia::to_string(*plan.used), choice.reason));
+  return plan;
+}
+
 Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
   std::set<nvidia::Flavour> existing;
   std::set<nvidia::Flavour> defaults;
@@ -72,12 +89,21 @@ Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
                {}};
 }
 
+/// What the driver's own list says about a GPU goes before the table.
+std::vector<nvidia::Gpu> judged(std::vector<nvidia::Gpu> gpus, unsigned branch, const std::vector<Package>& packages) {
+  SupportedGpus list;
+  for (const auto& package : packages) list.add(package.gpus);
+  for (auto& gpu : gpus) gpu = list.judged(std::move(gpu), branch);
+  return gpus;
+}
+
 }  // namespace
 
 Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& facts, unsigned branch,
                                  const std::vector<Package>& packages) {
   const auto seen = facts.usable_gpus();
-  const auto& gpus = seen.empty() ? settings.gpus : seen;
+  const auto gpus = judged(seen.empty() ? settings.gpus : seen, branch, packages);
+  if (settings.both_modules) return both_flavours(gpus, branch);
   if (settings.modules) return explicit_flavour(*settings.modules, gpus, branch);
   if (!gpus.empty()) return flavour_of_gpus(gpus, branch);
   return flavour_of_packages(packages);

@@ -39,11 +39,12 @@ Result<KernelModules> modules_for(const Settings& settings, const HostFacts& fac
 
 /// Uses the installed driver's receipt for one kernel, if that driver is the planned one.
 void recall(const HostFacts& facts, bool may_lack, const Installation& installation, Wanted& wanted) {
+  const bool is_second = installation.used && wanted.flavours.front() == nvidia::Flavour::proprietary;
   wanted.compiled_from.clear();
   wanted.known_missing = false;
   if (!facts.installed) return;
   const Receipt& before = *facts.installed;
-  for (const auto& kernel : before.kernels())
+  for (const auto& kernel : is_second ? before.proprietary : before.kernels())
     if (kernel.compiled && kernel.release == wanted.kernel_release) wanted.compiled_from = kernel.manifest;
   const bool same_driver =
       before.version == installation.receipt.version && before.flavour == installation.receipt.flavour;
@@ -51,6 +52,19 @@ void recall(const HostFacts& facts, bool may_lack, const Installation& installat
 }
 
 }  // namespace
+
+Status add_second_set(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                      Wanted wanted, Installation& installation) {
+  if (!installation.used) return {};
+  wanted.flavours = {nvidia::Flavour::proprietary};
+  recall(facts, false, installation, wanted);
+  KernelFacts kernel = facts.kernel;
+  kernel.release = wanted.kernel_release;
+  SLIPWAY_TRY(modules, modules_for(settings, facts, kernel, packages, wanted, installation.notes));
+  installation.receipt.proprietary.push_back(modules.kernel);
+  installation.second.push_back(std::move(modules));
+  return {};
+}
 
 Status add_further_kernels(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
                            Wanted wanted, Installation& installation, std::vector<std::string>& notes) {
@@ -64,6 +78,18 @@ Status add_further_kernels(const Settings& settings, const HostFacts& facts, con
         settings.note_missing_package || std::ranges::count(facts.followed_kernels, kernel.release) != 0;
     recall(facts, may_lack, installation, wanted);
     auto modules = modules_for(settings, facts, kernel, packages, wanted, notes);
+    if (modules && installation.used) {  // a kernel gets both kinds or none
+      Wanted other = wanted;
+      other.flavours = {nvidia::Flavour::proprietary};
+      recall(facts, may_lack, installation, other);
+      auto second = modules_for(settings, facts, kernel, packages, other, notes);
+      if (second) {
+        installation.receipt.proprietary.push_back(second->kernel);
+        installation.second.push_back(std::move(*second));
+      } else {
+        modules = std::move(second);
+      }
+    }
     if (modules) {
       installation.receipt.further.push_back(modules->kernel);
       installation.further.push_back(std::move(*modules));

@@ -115,7 +115,8 @@ std::string enforces_of(const HostFacts& facts, const std::string& release) {
 // A kernel that enforces signatures would refuse unsigned modules after they are installed: fail before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
-  const auto modules = installation.modules();
+  auto modules = installation.modules();
+  modules.insert(modules.end(), installation.second.begin(), installation.second.end());
   const auto is_signed = [&](const KernelModules& of) {
     if (enforces_of(facts, of.kernel.release).empty()) return true;
     return of.build.is_null() ? !of.package->signer.empty() : !settings.sign_key.empty();
@@ -150,6 +151,8 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
   SLIPWAY_TRY(choice, choose_package(packages, wanted));
   auto installation = plan_installation(settings, facts, choice, wanted.kernel_release);
   if (installation) {
+    installation->used = flavour.used;
+    SLIPWAY_CHECK(add_second_set(settings, facts, packages, wanted, *installation));
     SLIPWAY_CHECK(add_further_kernels(settings, facts, packages, wanted, *installation, choice.notes));
     return FittedVersion{std::move(flavour), std::move(choice), std::move(*installation)};
   }
@@ -162,7 +165,8 @@ Result<FittedVersion> fit(const Settings& settings, const HostFacts& facts, cons
 Settings of_installed(Settings settings, const HostFacts& facts) {
   if (facts.changed_kernel.empty() || !facts.installed) return settings;
   settings.version = VersionConstraint::parse(facts.installed->version).value_or(settings.version);
-  settings.modules = nvidia::parse_flavour(facts.installed->flavour);
+  settings.both_modules = !facts.installed->proprietary.empty();
+  settings.modules = settings.both_modules ? std::nullopt : nvidia::parse_flavour(facts.installed->flavour);
   return settings;
 }
 
@@ -237,6 +241,8 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
     for (const auto& note : *notes) plan.note(note);
   for (const auto& modules : installation.modules())
     for (const auto& note : modules.notes) plan.note(note);
+  for (const auto& modules : installation.second)
+    for (const auto& note : modules.notes) plan.note(note);
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
   add_notes(settings, facts, version, plan);
   add_file_actions(settings, facts, installation, plan);
@@ -248,7 +254,8 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");
   plan.output("version", version);
-  plan.output("flavour", installation.receipt.flavour);
+  plan.output("flavour",
+              installation.used ? std::string(nvidia::to_string(*installation.used)) : installation.receipt.flavour);
   return plan;
 }
 

@@ -24,8 +24,10 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
 struct FlavourPlan {
   std::vector<nvidia::Flavour> flavours;
   std::vector<std::string> notes;
+  std::optional<nvidia::Flavour> used = {};  ///< if both kinds are installed: the one that this machine uses
 };
-/// @param packages  packages of the chosen version: auto without a GPU uses their default
+/// @param packages  packages of the chosen version: their list of GPUs counts, and auto without a GPU uses their
+/// default
 Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& facts, unsigned branch,
                                  const std::vector<Package>& packages);
 
@@ -41,9 +43,11 @@ struct KernelModules {
 struct Installation {
   Receipt receipt;
   const Package* package = nullptr;
-  Json build;                          ///< null: the modules are precompiled
-  std::vector<KernelModules> further;  ///< for the kernels besides the target
-  std::vector<std::string> notes;      ///< what was not checked about the target's modules
+  Json build;                                ///< null: the modules are precompiled
+  std::vector<KernelModules> further;        ///< for the kernels besides the target
+  std::vector<std::string> notes;            ///< what was not checked about the target's modules
+  std::vector<KernelModules> second;         ///< the proprietary modules of each kernel, if both kinds are installed
+  std::optional<nvidia::Flavour> used = {};  ///< see FlavourPlan
 
   /// For each kernel, the target first.
   std::vector<KernelModules> modules() const;
@@ -60,6 +64,10 @@ Status check_package_fits(const HostFacts& facts, const KernelFacts& kernel, con
 /// Returns the modules of one package for one kernel. Errors: those of plan_installation().
 Result<KernelModules> plan_modules(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
                                    const Choice& choice);
+
+/// Adds the proprietary modules of the target kernel, where both kinds are installed. Errors: as for one kind.
+Status add_second_set(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                      Wanted wanted, Installation& installation);
 
 /// Chooses modules of `installation`'s driver for each further kernel, and adds them.
 /// @param wanted  the same as for the target

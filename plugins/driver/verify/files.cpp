@@ -65,10 +65,10 @@ struct ReadModules {
   std::vector<ModuleRecord> records;
 };
 
-void read_module(const std::string& name, const std::string& driver_version, const std::string& release,
-                 const Host& host, ReadModules& modules) {
+void read_module(const std::string& folder, const std::string& name, const std::string& driver_version,
+                 const std::string& release, const Host& host, ReadModules& modules) {
   std::vector<std::string>& wrong = modules.wrong;
-  const auto bytes = host.read(modules_folder(release) + "/kernel/" + name, kModuleLimit);
+  const auto bytes = host.read(folder + "/kernel/" + name, kModuleLimit);
   if (!bytes) {
     wrong.push_back(fmt::format("{} cannot be read", name));
     return;
@@ -171,16 +171,18 @@ void verify_modules(const Receipt& receipt, const HostFacts& facts, const Host& 
   std::vector<std::string> wrong;
   std::vector<std::pair<std::string, Fit>> fits;
   std::size_t count = 0;
-  for (const auto& kernel : receipt.kernels()) {
+  const auto verify_set = [&](const InstalledKernel& kernel, const std::string& folder) {
     ReadModules modules;
-    for (const auto& name : kernel.modules) read_module(name, receipt.version, kernel.release, host, modules);
+    for (const auto& name : kernel.modules) read_module(folder, name, receipt.version, kernel.release, host, modules);
     // If several kernels have modules, each fault names the kernel.
     for (const auto& fault : modules.wrong)
       wrong.push_back(receipt.further.empty() ? fault : fmt::format("kernel {}: {}", kernel.release, fault));
     if (!modules.records.empty())
       fits.emplace_back(kernel.release, fit_of(modules.records, host, kernel.release, facts.keys));
     count += kernel.modules.size();
-  }
+  };
+  for (const auto& kernel : receipt.kernels()) verify_set(kernel, modules_folder(kernel.release));
+  for (const auto& kernel : receipt.proprietary) verify_set(kernel, proprietary_modules_folder(kernel.release));
   findings.expect("driver.modules", wrong.empty(),
                   fmt::format("{} modules of driver {} for {}", count, receipt.version, receipt.kernels_text()),
                   shown(wrong), kApply);

@@ -10,12 +10,23 @@
 namespace slipway::driver {
 namespace {
 
-void verify_loaded(const std::string& version, const Settings& settings, const HostFacts& facts, Findings& findings) {
+/// Returns the kind of modules that modprobe finds for the target kernel.
+std::string used_flavour(const Receipt& receipt, const HostFacts& facts, const Host& host) {
+  if (receipt.proprietary.empty()) return receipt.flavour;
+  const auto folder =
+      host.read_link(fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, receipt.kernel_release));
+  const bool second = folder && folder->find(kProprietaryLayer) != std::string::npos;
+  return std::string(nvidia::to_string(second ? nvidia::Flavour::proprietary : nvidia::Flavour::open));
+}
+
+void verify_loaded(const std::string& version, const Settings& settings, const HostFacts& facts, const Host& host,
+                   Findings& findings) {
   if (!facts.loaded) {
     findings.fail("driver.loaded", "the module nvidia is not loaded",
                   "run `slipway apply`, or `modprobe nvidia` to see why");
     return;
   }
+  const std::string used = facts.installed ? used_flavour(*facts.installed, facts, host) : std::string();
   std::vector<std::string> missing;
   for (const auto& module : settings.load)
     if (std::ranges::count(facts.loaded->modules, module) == 0) missing.push_back(module);
@@ -24,11 +35,10 @@ void verify_loaded(const std::string& version, const Settings& settings, const H
         "driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
         "run `slipway apply`, which swaps the modules once nothing uses a GPU, or reboot; until then programs say "
         "`Driver/library version mismatch`");
-  else if (facts.installed && facts.loaded->flavour &&
-           nvidia::to_string(*facts.loaded->flavour) != facts.installed->flavour)
+  else if (facts.installed && facts.loaded->flavour && nvidia::to_string(*facts.loaded->flavour) != used)
     findings.fail("driver.loaded",
                   fmt::format("the {} modules are loaded, the {} ones are installed",
-                              nvidia::to_string(*facts.loaded->flavour), facts.installed->flavour),
+                              nvidia::to_string(*facts.loaded->flavour), used),
                   "reboot");
   else if (!missing.empty())
     findings.fail("driver.loaded", fmt::format("{} not loaded", fmt::join(missing, ", ")), "run `slipway apply`");
@@ -84,7 +94,7 @@ void verify_hardware(const std::string& driver_version, const Settings& settings
       findings.not_applicable("driver.nouveau", why);
     return;
   }
-  verify_loaded(driver_version, settings, facts, findings);
+  verify_loaded(driver_version, settings, facts, host, findings);
   verify_nodes(settings, facts, host, findings);
   verify_gpus(facts, findings);
   verify_nouveau(settings, facts, findings);

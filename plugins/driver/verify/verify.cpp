@@ -26,7 +26,8 @@ std::vector<std::string> kernels_without_modules(const Settings& settings, const
 
 void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& findings) {
   const Receipt& receipt = *facts.installed;
-  const std::string is = fmt::format("driver {} ({}) for {}", receipt.version, receipt.flavour, receipt.kernels_text());
+  const std::string is =
+      fmt::format("driver {} ({}) for {}", receipt.version, receipt.flavours_text(), receipt.kernels_text());
   const auto missing = kernels_without_modules(settings, facts);
   if (!settings.version.allows(receipt.version))
     findings.fail("driver.installed", fmt::format("{} is installed, the spec asks for {}", is, settings.version.text()),

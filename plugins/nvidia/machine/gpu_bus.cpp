@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "nvidia/gpu.hpp"
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::nvidia {
 namespace {

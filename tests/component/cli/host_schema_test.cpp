@@ -164,7 +164,7 @@ TEST_F(HostSchema, DescribesKeysTheirValuesAndDefaults) {
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   const Json driver = schema["properties"]["spec"]["properties"]["components"]["properties"]["driver"];
   EXPECT_EQ(driver["additionalProperties"], false);
-  EXPECT_EQ(driver["properties"]["modules"]["enum"], (Json{"auto", "open", "proprietary"}));
+  EXPECT_EQ(driver["properties"]["precompiled"]["enum"], (Json{"prefer", "require", "never"}));
   EXPECT_EQ(driver["properties"]["modules"]["default"], "auto");
   EXPECT_THAT(driver["properties"]["modules"]["description"].get<std::string>(),
               StartsWith("Which kernel modules are installed."));

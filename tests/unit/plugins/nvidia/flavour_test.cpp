@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "nvidia/gpus/gpu_table.hpp"
+
 namespace slipway::nvidia {
 namespace {
 

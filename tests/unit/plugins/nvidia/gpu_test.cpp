@@ -9,6 +9,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
+#include "nvidia/gpus/gpu_table.hpp"
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::nvidia {

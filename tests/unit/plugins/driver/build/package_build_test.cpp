@@ -125,6 +125,29 @@ TEST_F(PackageBuildTest, LaysOutUserSpaceWithItsLinksToolsAndLicence) {
   EXPECT_EQ(content_of(package("modules/copyright")), "licence\n");
 }
 
+TEST_F(PackageBuildTest, PacksTheDriversOwnListOfGpusFromDebiansFilesOrNvidias) {
+  ASSERT_TRUE(build({}));
+  EXPECT_FALSE(description()["manifests"][0]["annotations"].contains("dev.slipway.driver.gpus"));
+  auto debs = testing::driver_debs();
+  debs.back().entries.push_back({.path = "./usr/share/doc/nvidia-open-kernel-dkms/README.md.gz",
+                                 .content = testing::compressed("| Tesla T4 | 1EB8 |\n", "gzip")});
+  debs.back().write(folder.string());
+  testing::TestDeb{.package = "nvidia-detect",
+                   .entries = {{.path = "./usr/share/nvidia/nvidia.ids", .content = "10DE1DB5\n10DE1EB8\n"}}}
+      .write(folder.string());
+  ASSERT_TRUE(build({"--with-source"}));
+  EXPECT_EQ(description()["manifests"][0]["annotations"]["dev.slipway.driver.gpus"],
+            R"({"open":{"lacks":"1db5","supports":"1eb8"},"proprietary":{"supports":"1db5"}})");
+  EXPECT_FALSE(fs::exists(package("source/README.md.gz")));
+  folder.file("/gpus.json", R"({"chips": [{"devid": "0x1EB8", "features": ["kernelopen"]}]})");
+  ASSERT_TRUE(build({"--supported-gpus", folder.at("/gpus.json").string()}));
+  EXPECT_EQ(description()["manifests"][0]["annotations"]["dev.slipway.driver.gpus"], R"({"open":{"supports":"1eb8"}})");
+  folder.file("/gpus.json", "[]");
+  const auto broken = build({"--supported-gpus", folder.at("/gpus.json").string()});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().where, folder.at("/gpus.json").string());
+}
+
 // A module that was compiled with other headers than those that are named, or left over, is not packed.
 TEST_F(PackageBuildTest, RecordsTheKernelsChecksumsAndPacksNoModuleOfAnotherBuild) {
   const std::string build_folder = "/tree/lib/modules/6.1.0-50-amd64/build/";

@@ -3,6 +3,7 @@
 
 #include "driver/package/annotations.hpp"
 #include "driver/plan/plan.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 #include "tests/unit/plugins/driver/test_catalogue.hpp"
 
 namespace slipway::driver {
@@ -81,6 +82,15 @@ TEST(PlanFlavour, TakesTheFlavourRequestedAndNamesGpusThatStayUnused) {
   EXPECT_THAT(plan->flavours, ElementsAre(Flavour::proprietary));
   EXPECT_THAT(plan->notes, ElementsAre(HasSubstr("B200 (blackwell) at 0000:01:00.0 requires the open modules: stays "
                                                  "unused with modules: proprietary")));
+}
+
+// amazon-eks-ami#2768: slipway's table is older than the GPU, and the driver's own list is not.
+TEST(PlanFlavour, FollowsTheDriversOwnListBeforeTheTable) {
+  const auto listed =
+      packages({{.extra = {{annotation::kGpus, R"({"open": {"lacks": "4001"}, "proprietary": {"supports": "4001"}})"}}},
+                {.flavour = "proprietary"}});
+  EXPECT_THAT(plan_flavour({}, seeing({0x4001}), 590, {})->flavours, ElementsAre(Flavour::open));
+  EXPECT_THAT(plan_flavour({}, seeing({0x4001}), 590, listed)->flavours, ElementsAre(Flavour::proprietary));
 }
 
 // Every architecture, live and offline, gives an answer or an error that names the GPU.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -157,5 +157,13 @@ std::vector<std::string> GpuTable::names() const {
   names.erase(std::string(to_string(Architecture::fermi_or_older)));
   return {names.begin(), names.end()};
 }
+
+Gpu gpu_from_pci(const PciDevice& device) { return GpuTable::built_in().of_pci(device); }
+
+std::optional<Gpu> gpu_from_text(std::string_view text) { return GpuTable::built_in().find(text); }
+
+std::string product_name(std::uint16_t device_id) { return GpuTable::built_in().product_name(device_id); }
+
+std::vector<std::string> known_gpu_names() { return GpuTable::built_in().names(); }
 
 }  // namespace slipway::nvidia

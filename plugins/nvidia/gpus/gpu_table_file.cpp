@@ -9,7 +9,7 @@
 #include "nvidia/config/node.hpp"
 #include "nvidia/config/strict_keys.hpp"
 #include "nvidia/gpu_rows.hpp"
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::nvidia {
 namespace {

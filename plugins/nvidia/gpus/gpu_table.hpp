@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/gpu_table.hpp - the table of GPUs by PCI device id: the one that is compiled in, and the files in a
-// root that renew it, so that a GPU that is newer than slipway needs no new slipway.
+// plugins/nvidia/gpus/gpu_table.hpp - the table of GPUs by PCI device id: the one that is compiled in, and the files in
+// a root that renew it, so that a GPU that is newer than slipway needs no new slipway.
 #pragma once
 
 #include <array>
@@ -42,9 +42,12 @@ class GpuTable {
 
   Gpu of_id(std::uint16_t device) const;
   Gpu of_pci(const PciDevice& device) const;
-  /// See gpu_from_text(), product_name() and known_gpu_names().
+  /// Reads a product ("H100-SXM", "h100", "RTX PRO 6000"), a PCI id ("2330", "10de:2330") or an architecture
+  /// ("hopper"). Case, spaces and dashes do not matter; a family name ("H100") stands for all of its boards.
   std::optional<Gpu> find(std::string_view text) const;
+  /// Returns the short product name ("H100-SXM"); empty when the table has none.
   std::string product_name(std::uint16_t device) const;
+  /// Returns every product and architecture name that find() accepts, for messages and completion.
   std::vector<std::string> names() const;
 
  private:
@@ -86,5 +89,11 @@ class GpuTable {
   std::vector<Part> parts_;  ///< the first to be asked first
   Json renewals_;
 };
+
+// The same for the table that is compiled in.
+Gpu gpu_from_pci(const PciDevice& device);
+std::optional<Gpu> gpu_from_text(std::string_view text);
+std::string product_name(std::uint16_t device_id);
+std::vector<std::string> known_gpu_names();
 
 }  // namespace slipway::nvidia

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embed_gpus - a program of the build: writes gpus.yaml as rows of C++, so that programs need no YAML to know the ids.
+// embed - a program of the build: writes gpus.yaml as rows of C++, so that programs need no YAML to know the ids.
 // A test reads the file with the reader of such files, and compares.
 //
 // Usage: slipway-embed-gpus FILE OUTPUT
@@ -63,7 +63,7 @@ int main(int count, char** words) {
     return 1;
   }
   std::ofstream output(words[2]);
-  output << "// Made from plugins/nvidia/gpus.yaml.\n"
+  output << "// Made from plugins/nvidia/gpus/gpus.yaml.\n"
          << architectures(root->at("architectures")) << chips(root->at("chips")) << boards(root->at("boards"));
   output.close();
   return output ? 0 : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/gpu_table.hpp"
+#include "nvidia/gpus/gpu_table.hpp"
 
 #include <filesystem>
 #include <fstream>
