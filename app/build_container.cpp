@@ -51,8 +51,9 @@ bool may_load_modules(const std::string& machine) {
 
 constexpr const char* kRunsHere = "/run/slipway/live";
 
-/// Identifies this boot and this folder, by the folder's creation time: a copy has a later one, even in a container of
-/// the same machine, and may get the numbers of the original. Empty when the filesystem has no creation time.
+/// Identifies this boot and this folder, by the folder's creation time. A copy of the folder has a later creation time,
+/// even in a container of the same machine, and may get the same inode number. Empty when the filesystem has no
+/// creation time.
 std::string this_run_of(const std::string& machine) {
   struct statx folder {};
   const std::string boot = first_line(machine + "/proc/sys/kernel/random/boot_id");

@@ -51,9 +51,9 @@ std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
 Status check_nothing_is_open(core::Session& session) {
   if (!core::journal_exists(session)) return {};
   return Error{ErrorCode::conflict,
-               "an apply of this root was cut off; everything that undoing it may need is kept",
+               "an apply of this root was cut off, so nothing is deleted: undoing that apply may need the old data",
                std::string(core::kStateDir),
-               "`slipway apply` finishes or undoes it, then run `slipway gc` again",
+               "run `slipway apply`, which finishes or undoes that apply; then run `slipway gc` again",
                {}};
 }
 
@@ -120,12 +120,12 @@ Result<Fd> open_downloads(const std::string& folder) {
     Fd next(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next && errno == ENOENT) return Fd();
     if (!next && (errno == ENOTDIR || errno == ELOOP))
-      return Error{
-          ErrorCode::invalid,
-          path + " is a link, or not a folder, so nothing in the cache is removed",
-          path,
-          "find out who made it, and remove it; to keep the cache elsewhere, make " + folder + " itself the link",
-          {}};
+      return Error{ErrorCode::invalid,
+                   path + " is a link, or not a folder, so nothing in the cache is removed",
+                   path,
+                   "find out who made that link or file, and remove it; to keep the cache elsewhere, make " + folder +
+                       " itself a link",
+                   {}};
     if (!next) return system_error("open", path, errno);
     opened = std::move(next);
   }

@@ -21,7 +21,7 @@ struct Garbage {
   std::vector<std::string> paths;             ///< layers, sets and originals, inside the root
   std::vector<std::string> cache;             ///< downloads that no kept generation refers to; files of this machine
   Fd downloads;                               ///< the folder of these downloads, opened when they were found
-  std::vector<core::CompiledEntry> compiled;  ///< modules in the cache that no kept generation compiles, or too many
+  std::vector<core::CompiledEntry> compiled;  ///< compiled modules that are unused or beyond the limit
   std::uint64_t bytes = 0;                    ///< total size of the files
 };
 

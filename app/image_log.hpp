@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostEventsRead = 10'000;
 /// a machine wrote to the log as well.
 Status log_in_image(core::Session& session, Json event);
 
-/// Does that removal for a command that was interrupted before it.
+/// Removes the log in the same way, after a command that was interrupted before it could.
 Status drop_log_of_removed(core::Session& session);
 
 /// Returns the newest kMostEventsRead events of a root's log, oldest first. The author of the root may have written any

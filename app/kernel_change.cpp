@@ -137,7 +137,7 @@ Status notice_of_boot(const core::Session& session, const core::ApplyResult& res
     const core::Manifest* const manifest = session.plugins().manifest(component.name);
     if (manifest == nullptr || !manifest->per_kernel || !component.error) continue;
     text += "slipway: " + component.name + " is not complete on kernel " + release + ": " + component.error->what +
-            ".\n" + "`slipway status` tells more; `systemctl restart slipway-boot.service` tries it again.\n";
+            ".\n" + "`slipway status` tells more; `systemctl restart slipway-boot.service` tries again.\n";
   }
   return write_notice(session, release, text);
 }

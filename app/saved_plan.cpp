@@ -79,7 +79,7 @@ void compare_items(const std::string& name, const Json& before, const Json& afte
   for (const auto& [key, item] : earlier) {
     const auto found = now.find(key);
     if (found == now.end())
-      details.emplace_back(name, key + " is no longer part of it");
+      details.emplace_back(name, key + " is no longer part of the plan");
     else if (standing_of(item) != standing_of(found->second))
       details.emplace_back(name, key + " was " + standing_of(item) + ", is " + standing_of(found->second));
     else if (item != found->second)
@@ -160,7 +160,7 @@ Status check_saved_plan(const std::optional<Json>& saved, const core::PlannedRun
   const Json fresh = plan_identity(run);
   if (*saved == fresh) return {};
   return Error{ErrorCode::conflict, "the saved plan is out of date: this host or its sources have changed since",
-               run.spec.file, "make a new one with `slipway plan -o json`, look at it, and apply that",
+               run.spec.file, "make a new plan with `slipway plan -o json`, look at it, and apply it",
                differences(*saved, fresh)};
 }
 

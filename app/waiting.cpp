@@ -87,8 +87,8 @@ Result<core::ApplyResult> out_of_time(Result<core::ApplyResult> result, std::chr
   return result;
 }
 
-/// Returns a function that tells whether the slipway that holds the root's lock now has released it. For an unknown
-/// process it always returns false.
+/// Returns a function that tells whether the process that holds the root's lock now has released it. When that process
+/// is unknown, the function always returns false.
 std::function<bool()> unlocked(core::Session& session) {
   const std::string root = session.host_config().root;
   const bool live = session.host_config().live;

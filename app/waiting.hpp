@@ -29,9 +29,9 @@ struct WaitLimits {
   std::optional<std::chrono::seconds> sources;  ///< while an artifact source does not answer
 };
 
-/// Applies the attempt, and again with new ones, until an apply ends with a result other than `waiting` and no other
-/// slipway works on the root, or until the limit has passed; the reasons then include the waiting time. Nothing is
-/// locked between two applies, and the pauses become longer. Logs the obstacle whenever it changes.
+/// Applies the attempt, then new attempts, until an apply ends with a result other than `waiting` and no other slipway
+/// works on the root, or until the limit has passed; the reasons then include the waiting time. Nothing is locked
+/// between two applies, and the pauses become longer. Logs the obstacle whenever it changes.
 ///
 /// @param open_again  reads the spec again
 /// Errors: those of an apply; `cancelled` a signal came during a pause.

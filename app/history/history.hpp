@@ -17,7 +17,7 @@ namespace slipway::app {
 struct HistoryLimits {
   std::size_t file_bytes = 1 << 20;                           ///< a file of at least this size gets no further line
   int files = 4;                                              ///< including the newest
-  std::chrono::milliseconds wait = std::chrono::seconds(10);  ///< for another writer
+  std::chrono::milliseconds wait = std::chrono::seconds(10);  ///< the longest wait for another writer
 };
 
 class History {

@@ -77,9 +77,10 @@ Error foreign_file(const RootDir& root, const std::string& path) {
                path + " already exists and " +
                    (package.empty() ? "was not put there by `slipway install`" : "belongs to the package " + package),
                root.folder() + path,
-               package.empty() ? "remove it if it is not needed, and run this again"
-                               : "that root has slipway as a package: update it there, or remove it with `apt remove " +
-                                     package + "`",
+               package.empty()
+                   ? "remove that file if it is not needed, then run the same command again"
+                   : "that root has slipway as a package: update the package there, or remove it with `apt remove " +
+                         package + "`",
                {}};
 }
 

@@ -93,9 +93,9 @@ class Search {
     auto found = find_library(here_, name, elf.machine, own_);
     if (!found)
       return Error{ErrorCode::not_found,
-                   "this machine has no " + name + ", which " + user + " needs",
+                   "this machine has no library " + name + ", which " + user + " needs",
                    name,
-                   "install the package that has it",
+                   "install the package that has this library",
                    {}};
     SLIPWAY_TRY(content, read_regular(here_, found->path, kLargestLibrary));
     std::string& kept = missing_[name] = std::move(content);
@@ -107,10 +107,9 @@ class Search {
     if (!existing) {
       const auto other = find_library(root_, kCLibrary, 0);
       if (other && other->has.machine != elf.machine)
-        return unusable(root_, "this root is for " + machine_name(other->has.machine) + ", and slipway here is for " +
+        return unusable(root_, "this root is for " + machine_name(other->has.machine) + ", and this slipway is for " +
                                    machine_name(elf.machine));
-      return unusable(root_,
-                      "this root has no C library of glibc (" + name + "), without which slipway cannot run there");
+      return unusable(root_, "this root has no C library of glibc (" + name + "), which slipway needs to run there");
     }
     const std::string version = lacking(elf, name, existing->has);
     if (version.empty()) return {};

@@ -37,7 +37,7 @@ bool is_the_same(const core::Generation& one, const core::Generation& other, con
 /// Returns the final state of each component that an event names; nothing for an event without results.
 std::optional<std::map<std::string, std::string>> states_of(const Json& event) {
   const Json* const components = at(&event, "components");
-  if (components == nullptr || !components->is_array()) return std::nullopt;  // it is a beginning, or failed as a whole
+  if (components == nullptr || !components->is_array()) return std::nullopt;  // an apply begins, or failed as a whole
   std::map<std::string, std::string> states;
   for (const Json& each : *components) {
     const Json* const name = at(&each, "name");

@@ -72,15 +72,16 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
     repair.outcome = "slipway writes a new one";
   } else if (name == "origin.json") {
     repair.text = pretty(core::to_json(core::PathImage{"absent"}));
-    repair.outcome = "slipway writes a new one; when all is removed, folders above /var/lib/slipway stay";
+    repair.outcome = "slipway writes a new one; a removal of all components leaves the folders above /var/lib/slipway";
   } else if (name == "failing.json") {
     repair.outcome = "it is not replaced: `slipway verify` says what does not work";
   } else if (name == "unproven.json") {
     repair.outcome =
-        "it is not replaced: no boot returns to the generation before, and the layers that were kept for it go";
+        "it is not replaced: no boot returns to the previous generation, and the layers that were kept for that are "
+        "removed";
   } else if (name == "products.json") {
     repair.outcome =
-        "it is not replaced; after a removal of all components, this stays: " + made_by_triggers(session, owned);
+        "it is not replaced; a removal of all components leaves these behind: " + made_by_triggers(session, owned);
   } else if (name == "generations/current") {
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);
@@ -92,7 +93,7 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
                   " becomes active: if you want another state, apply your spec before the next boot, which applies " +
                   place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
-    repair.outcome = "it is not replaced: slipway makes no record with so long a name";
+    repair.outcome = "it is not replaced: slipway never writes a record with such a long name";
   } else if (name.starts_with("components/")) {
     core::Ownership lost;
     lost.component = name.substr(name.find('/') + 1);
@@ -129,7 +130,7 @@ Status add_ownerless(core::Session& session, const std::set<std::string>& digest
   for (const std::string& path : paths) {
     const std::string name = path.substr(core::kStateDir.size() + 1);
     Repair kept{name, "the record that refers to it is damaged", aside_of(session, name),
-                "a removal does not restore it, although it may be a file from before slipway"};
+                "a removal does not restore this file, although it may be from the time before slipway"};
     kept.damaged = false;
     repairs.push_back(std::move(kept));
   }
@@ -157,7 +158,7 @@ Status add_originals(core::Session& session, const std::map<std::string, core::O
     if (original) continue;
     if (original.error().code != ErrorCode::corrupt) return original.error();
     const std::string name = original.error().where.substr(core::kStateDir.size() + 1);
-    Repair repair{name, "it is missing, or its content does not match its name", {}, {}};
+    Repair repair{name, "the file is missing, or its content does not match its name", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
     for (auto& [component, record] : records) {

@@ -44,13 +44,13 @@ Result<core::Generation> settled_generation(core::Session& session) {
     return Error{ErrorCode::locked,
                  "another slipway is changing this root",
                  session.host_config().root,
-                 "wait for it to end, then run the same command again",
+                 "wait until that slipway has ended, then run the same command again",
                  {{"held", at_work}}};
   if (core::journal_exists(session))
     return Error{ErrorCode::conflict,
                  "an apply of this root was cut off, so its edits cannot be accepted yet",
                  std::string(core::kStateDir),
-                 "`slipway apply` finishes or undoes it, then run the same command again",
+                 "run `slipway apply`, which finishes or undoes that apply; then run the same command again",
                  {}};
   SLIPWAY_TRY(current, session.state().current());
   if (current) return *current;
@@ -114,7 +114,7 @@ Result<core::ApplyResult> accept(core::Session& session, const std::vector<std::
     return Error{ErrorCode::conflict,
                  "the state to accept has changed in the meantime",
                  {},
-                 "look at it, then run the same command again",
+                 "look at the new state, then run the same command again",
                  {}};
   SLIPWAY_CHECK(session.state().prepare());
   acceptance.next.time = session.options().time;

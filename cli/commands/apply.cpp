@@ -103,7 +103,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   return plan["identity"];
 } catch (const Json::exception& problem) {
   return Error{ErrorCode::invalid,
-               std::string("this plan has options that slipway does not have: ") + problem.what(),
+               std::string("this plan has options that this slipway does not know: ") + problem.what(),
                file,
                "save a new one with `slipway plan -o json > FILE`",
                {}};

@@ -218,7 +218,7 @@ Result<int> run_bugreport(const Options& given, TerminalUi& ui) {
   Options options = given;
   Files found;
   if (const auto doubts = doubts_about_machine(given); !doubts.empty()) {
-    options.session.live = true;  // nothing is changed here, and an image is rarely reported about from inside
+    options.session.live = true;  // this command changes nothing, and rarely runs inside of an image
     const std::string note =
         "slipway reports about a running machine, although / looks like an image that is being built (" +
         joined(doubts) + "); for an image, run `slipway bugreport --image`";

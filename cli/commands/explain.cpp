@@ -19,8 +19,8 @@ Result<int> print_schema(const Options& options) {
     return Error{ErrorCode::usage,
                  "there is no schema of '" + options.arguments.front() + "'",
                  "command line",
-                 "`slipway explain --schema` is that of host.yaml, `slipway explain --schema output` that of what "
-                 "commands print with -o json and -o jsonl",
+                 "`slipway explain --schema` prints the schema of host.yaml, `slipway explain --schema output` the "
+                 "schema of what commands print with -o json and -o jsonl",
                  {}};
   if (!options.arguments.empty()) {
     print(json_text(output_schema(), options.output));

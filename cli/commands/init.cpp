@@ -42,7 +42,7 @@ Result<int> run_init(const Options& options, TerminalUi& ui) {
     return Error{ErrorCode::not_found,
                  "no component has anything to do on this host",
                  options.session.root,
-                 "`slipway explain` lists the components; `--root` or `--sim` looks at another host",
+                 "`slipway explain` lists the components; use `--root` or `--sim` to look at another host",
                  {}};
   const std::string text = core::init_text(manifests, suggested, "host", found_gpus(*session));
   if (options.output == "text") {

@@ -111,7 +111,7 @@ Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
   if (events.size() == app::kMostEventsRead)
     ui.log(core::Ui::Level::warning, "",
            "only the newest " + std::to_string(app::kMostEventsRead) +
-               " events of a root's log are read; what is older is in " + root.folder() + "/var/log/slipway");
+               " events of a root's log are read; older events are in " + root.folder() + "/var/log/slipway");
   return events;
 }
 

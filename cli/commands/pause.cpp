@@ -75,9 +75,10 @@ std::vector<std::string> services_in(core::Session& session) {
 void report_no_services(const core::Session& session, TerminalUi& ui) {
   const std::string& root = session.options().root;
   if (root == "/") return ui.log(core::Ui::Level::info, "", "no service of slipway runs, so there is nothing to pause");
-  ui.log(core::Ui::Level::warning, "",
-         "no service of slipway runs in " + root +
-             ", so nothing is paused; a service of another root, also one of this machine's own (/), keeps running");
+  ui.log(
+      core::Ui::Level::warning, "",
+      "no service of slipway runs in " + root +
+          ", so nothing is paused; services of other roots keep running, including those of this machine itself (/)");
 }
 
 /// Records the command for services that depend on what happened to their devices meanwhile. A root that does

@@ -160,8 +160,8 @@ Result<int> check_plugin(const Options& options, TerminalUi&) {
     const auto untried = std::ranges::count(findings.list(), Finding::Status::not_exercised, &Finding::status);
     if (untried > 0)
       page << std::to_string(untried) << (untried == 1 ? " part was" : " parts were") << " not exercised. ";
-    print_wrapped(page << (passed ? Toned{Tone::good, "Nothing is wrong with it."}
-                                  : Toned{Tone::bad, "It is not fit for use yet."})
+    print_wrapped(page << (passed ? Toned{Tone::good, "Nothing is wrong with the plugin."}
+                                  : Toned{Tone::bad, "The plugin is not fit for use yet."})
                        << '\n');
   } else {
     print(json_text(envelope("PluginCheck", report), options.output));

@@ -21,7 +21,7 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
     return Error{ErrorCode::usage,
                  "slipway owns no component '" + name + "' in this root",
                  "command line",
-                 suggestion(name, known, "`slipway status` lists what it owns"),
+                 suggestion(name, known, "`slipway status` lists what slipway owns"),
                  {}};
   }
   return {};

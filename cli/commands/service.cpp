@@ -18,7 +18,7 @@ Status expect_service(const core::Manifest& manifest, const Json& section) {
   return Error{ErrorCode::unsupported,
                manifest.component + " has a service only with " + joined(manifest.service_if, ", ", shown),
                "spec.components." + manifest.component,
-               "write that into the spec, or do not start its service",
+               "set that key in the spec, or do not start the service",
                {}};
 }
 

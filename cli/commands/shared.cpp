@@ -247,7 +247,7 @@ Status take_names(Options& options) {
     return Error{ErrorCode::usage,
                  "components are named twice: " + listed(options.arguments, "and") + ", and with --only",
                  "command line",
-                 "name all of them in the same way",
+                 "name all components either as arguments or with --only",
                  {}};
   options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
   return {};

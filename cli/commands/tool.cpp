@@ -63,7 +63,7 @@ Result<int> without_tools(const core::Manifest& component, const std::vector<std
   return Error{ErrorCode::usage,
                component.component + " has no tool '" + words.front() + "'",
                "command line",
-               suggestion(words.front(), tools, "`slipway " + component.component + " --help` says what there is"),
+               suggestion(words.front(), tools, "`slipway " + component.component + " --help` lists the tools"),
                {}};
 }
 

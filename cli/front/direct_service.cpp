@@ -35,7 +35,7 @@ Error not_usable(const std::string& path) {
 
 Error mixed_versions_error(const std::string& file) {
   return {ErrorCode::conflict,
-          "the plugin's files are not of one version",
+          "the plugin's files are of different versions",
           file,
           "finish the upgrade of slipway's packages, then reload the service again",
           {}};
@@ -97,7 +97,7 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   if (!file) return std::nullopt;
   const core::ServiceOptions service{words.component, true, [&]() -> Result<core::ServiceConfig> {
                                        SLIPWAY_TRY(now, read_left(*root, words.component));
-                                       // It may have been replaced since.
+                                       // The file may have been replaced since.
                                        const auto newest = find_file(now, words.component);
                                        if (!newest) return mixed_versions_error(now.file);
                                        return core::ServiceConfig{*newest,

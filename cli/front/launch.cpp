@@ -50,11 +50,11 @@ int main(int count, char** values) {
   if (self.empty()) return fail("/proc does not tell where this program is", "mount /proc (mount -t proc proc /proc)");
   const std::string folder = folder_with_loader(self);
   if (folder.empty())
-    return fail(self + " is a part of a folder that is missing as a whole: nothing above it has " + (kLoader + 1),
+    return fail(self + " is a part of slipway's portable folder, but no folder above it has " + (kLoader + 1),
                 "unpack slipway's archive again, and move its folder only as a whole");
   if (folder.find_first_of(":;") != std::string::npos)
     return fail("the path " + folder + " has a colon or semicolon, at which the loader would cut it in two",
-                "move the folder to a path without");
+                "move the folder to a path without these characters");
   const std::string loader = folder + kLoader;
   const std::string program = folder + "/lib/slipway/programs" + self.substr(self.rfind('/'));
   std::vector<std::string> words{loader, "--library-path", folder + "/lib/slipway/libraries"};

@@ -21,8 +21,8 @@
 namespace slipway::cli {
 namespace {
 
-/// A part of slipway is missing or cannot be started, as shells say it of a command: a package manager's hook tells
-/// this from a failure that its user has chosen (the driver's key new_kernel).
+/// The exit status when a part of slipway is missing or cannot be started, as a shell has it for a missing command: a
+/// package manager's hook distinguishes it from a failure that its user has chosen (the driver's key new_kernel).
 constexpr int kNotStarted = 127;
 
 /// Starts the tool when the plugin may be loaded and its manifest says how.

@@ -112,7 +112,7 @@ std::string KernelRun::error_of(const Result<core::ApplyResult>& result) const {
 
 Result<int> KernelRun::hand_over(const core::Session& session, const std::string& why) const {
   SLIPWAY_CHECK(app::start_kernel_unit(session.host_config(), change_.release));
-  say(why + ": " + app::kernel_unit(change_.release) + " goes on with it");
+  say(why + ": " + app::kernel_unit(change_.release) + " continues the work");
   return core::kExitDone;
 }
 
@@ -198,7 +198,7 @@ Result<int> KernelRun::run() {
   if (may_hand_over(session) && change_.kind == Kind::installed)
     deadline.emplace(*options_.within, session.host_config(), change_.release, [this] {
       say("this takes longer than " + std::to_string(options_.within->count()) +
-          " s: " + app::kernel_unit(change_.release) + " goes on with it");
+          " s: " + app::kernel_unit(change_.release) + " continues the work");
     });
   auto result = apply(attempt);
   if (deadline && deadline->done()) return core::kExitDone;

@@ -63,7 +63,7 @@ std::vector<std::string> tool_names(const core::Plugins& plugins) {
 std::vector<ComponentTool> component_tools(const std::string& component, core::Ui& ui) {
   std::vector<ComponentTool> tools;
   core::SessionOptions options;
-  options.own_environment = ::geteuid() == 0;  // a shell runs this at each TAB: for root, variables choose no plugins
+  options.own_environment = ::geteuid() == 0;  // a shell runs this at each TAB: as root, no variable may choose plugins
   const auto session = core::Session::open(options, ui);
   if (!session) return tools;
   for (const auto& [name, path] : (*session)->plugins().component_to_path) {

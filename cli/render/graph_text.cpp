@@ -83,7 +83,7 @@ class Rails {
   };
   const core::Graph& graph_;
   const Signs& signs_;
-  std::map<std::string, std::size_t> last_;  ///< the last line that waits for it
+  std::map<std::string, std::size_t> last_;  ///< the last line whose component waits for this one
   std::vector<Column> columns_;
   std::vector<std::size_t> own_;  ///< by line: the column of the component's mark
 };

@@ -27,7 +27,7 @@ constexpr std::size_t kFarthestColumn = 88;  // the largest column that a mark c
 constexpr std::size_t kLongestCommand = 4096;   // in backquotes, in bytes: texts may have commands of any length
 constexpr std::size_t kMostBytesOfAColumn = 7;  // per column: a UTF-8 character and marks around it
 
-/// Stops when it is too long: the author of a text may have made it of any length.
+/// Stops when the command is too long: the author of a text may have made it of any length.
 bool fits_in(std::string_view marked, std::size_t columns) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < marked.size() && width <= columns; ++at)

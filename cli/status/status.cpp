@@ -289,15 +289,15 @@ class NextSteps {
     else if (state == core::to_string(core::ComponentState::waiting) &&
              component["failing"].value("unreachable", false))
       add(name + " waits for its source, which does not answer",
-          "`slipway apply --wait-for-source" + spec + "` continues when it does");
+          "`slipway apply --wait-for-source" + spec + "` continues when the source answers");
     else if (state == core::to_string(core::ComponentState::waiting))
-      add(name + " waits", "stop what is in its way; `slipway apply --wait" + spec + "` continues then");
+      add(name + " waits", "stop what is in its way; then `slipway apply --wait" + spec + "` continues");
     else if (state == core::to_string(core::ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing") && component["failing"].value("removal", false))
       add(name + " could not be removed", "`slipway remove " + name + "` tries again, " + apply + " keeps it");
     else if (component.contains("failing") && component["failing"].contains("findings") && service_works(name))
-      add(name + " did not work after the last apply, and its service works now", apply + " looks again");
+      add(name + " did not work after the last apply, but its service works now", apply + " checks it again");
     else if (component.contains("failing"))
       add(name + (state == "failed" ? " failed" : " is " + state),
           (component["failing"].contains("findings") ? "`slipway doctor` tells whether it works now, "

@@ -12,7 +12,7 @@
 namespace slipway::cli {
 
 /// Returns the document `Status` (cli/render/output.schema.json). Skips damaged files of the state and lists them in
-/// it.
+/// the document.
 /// Errors: those of the state's folder.
 Result<Json> status_of(core::Session& session, const Options& options);
 

@@ -168,7 +168,7 @@ std::vector<Toned> remarks_of(const Json& component, std::set<std::string>& repo
     const Json& put_back = component["put_back"];
     const int times = put_back.value("times", 0);
     const std::string last = put_back.value("last", "");
-    remarks.push_back({Tone::attention, "others' changes were undone " +
+    remarks.push_back({Tone::attention, "changes by other programs were undone " +
                                             (times == 1 ? "once" : std::to_string(times) + " times") +
                                             " since the machine booted" +
                                             (last.size() < 16 ? "" : ", last at " + last.substr(11, 5) + " UTC") +

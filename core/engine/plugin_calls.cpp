@@ -157,7 +157,7 @@ std::chrono::milliseconds PluginCalls::package_time(std::chrono::milliseconds li
 Error PluginCalls::out_of_package_time(const std::string& unfinished) const {
   return {ErrorCode::unreachable,
           "a boot has " + std::to_string(machine_.options().package_limit.count()) +
-              " s for all packages, and they were over while " + unfinished,
+              " s for all packages, and this time ran out while " + unfinished,
           {},
           "when the source answers again, run `systemctl restart slipway-boot.service`",
           {}};

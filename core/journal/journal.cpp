@@ -243,7 +243,7 @@ class SqliteJournal final : public Journal {
     const bool broken = foreign || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
                  "cannot " + std::string(doing) + " the journal of applies: " +
-                     (foreign ? "slipway did not write what is in it" : sqlite3_errmsg(db_)),
+                     (foreign ? "slipway did not write its content" : sqlite3_errmsg(db_)),
                  path_,
                  broken ? "run `slipway repair`: it sets that file aside; the next `slipway plan` then compares what "
                           "the cut-off apply had changed"

@@ -187,9 +187,9 @@ Status check_size(const RootDir& root, const std::string& folder, const std::vec
   if (names.size() <= kMostNames && bytes <= kMaxStateBytes) return {};
   return Error{ErrorCode::corrupt,
                "the recorded state has " + std::to_string(names.size()) + " records of " + std::to_string(bytes) +
-                   " bytes, too many",
+                   " bytes, which is too much",
                folder,
-               "move away what slipway has not made there",
+               "move away the files there that slipway has not made",
                {}};
 }
 
@@ -256,7 +256,7 @@ Status StateDir::check_format() const {
 Result<std::map<std::string, Error>> StateDir::damage() const {
   std::map<std::string, Error> found;
   if (closed_) return found;
-  const auto is_dangling = [&](std::string_view name) {  // a link to nothing, which also is in the way
+  const auto is_dangling = [&](std::string_view name) {  // a dangling link, which is in the way too
     return root_.root().open_at(state_path(name), O_PATH | O_NOFOLLOW).ok();
   };
   const auto look = [&](std::string_view name, const auto& read) -> Status {

@@ -19,7 +19,7 @@ constexpr int kClients = 64;
 
 Error runs_already(const std::string& name) {
   return Error{ErrorCode::locked,
-               "the service of " + name + " runs already",
+               "the service of " + name + " is already running",
                std::string(kControlFolder) + "/" + name + ".lock",
                "look at `systemctl status slipway-" + name + "`, or find the process that holds the lock with `fuser`",
                {}};

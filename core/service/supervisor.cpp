@@ -352,7 +352,7 @@ void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
                     "the service of " + options_.component + " did not stop its work within 30 s, and is killed",
                     config_.file.path,
-                    "try again; it starts afresh",
+                    "try again; the service starts afresh",
                     {}};
   quiesce_tracker_.fail_waiting(error);
   end_because(error);

@@ -63,9 +63,8 @@ const SchemaKey& host_spec_schema() {
     SchemaKey boot_gate = key_of(SchemaKey::Type::boolean, false);
     boot_gate.help =
         "true: a boot counts as good only when slipway has verified it. boot-complete.target then requires "
-        "slipway-verify.service, and boot loaders that count boots, such as systemd-boot, and rauc go back to the "
-        "system "
-        "before by themselves. Default: false.";
+        "slipway-verify.service, and boot loaders that count boots, such as systemd-boot, and rauc return to the "
+        "previous system by themselves. Default: false.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);

@@ -58,7 +58,7 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
   const bool live = context.host.live();
   if (!live && !sandbox::root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
-                   work.commands.front().front() + "` when it has booted");
+                   work.commands.front().front() + "` once the root has booted");
   TriggerRun run{true, work.left, {}};
   const auto deadline = std::chrono::steady_clock::now() + kInitramfsLimit;
   for (const auto& argv : work.commands) {

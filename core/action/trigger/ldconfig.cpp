@@ -96,7 +96,7 @@ Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& cont
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");
   if (!sandbox::root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() +
-                   ", and ldconfig of this machine cannot read its libraries; run ldconfig when it has booted");
+                   ", and ldconfig of this machine cannot read its libraries; run ldconfig once the root has booted");
   SLIPWAY_TRY(before, context.root.capture(kAuxiliary));
   auto end = run_offline(context);
   SLIPWAY_CHECK(context.root.restore(kAuxiliary, before));

@@ -56,7 +56,7 @@ Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context) {
     return Error{ErrorCode::unsupported,
                  unit + " cannot reload its configuration while it runs",
                  unit,
-                 "this is a defect of the component that asked for it: it has to name restart:" + unit,
+                 "this is a defect of the component that asked for the reload: it has to name restart:" + unit,
                  {}};
   SLIPWAY_CHECK(systemctl(context.host, "reload", unit));
   SLIPWAY_CHECK(expect_active(context.host, unit));

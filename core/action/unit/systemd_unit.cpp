@@ -213,7 +213,7 @@ class SystemdUnitKind final : public ActionKind {
       return Error{ErrorCode::not_found,
                    "there is no unit " + unit.name + " in this root",
                    unit.name,
-                   "install the package that brings it",
+                   "install the package that has this unit",
                    {}};
     if ((unit.enabled || unit.started) && unit_masked(context.host, unit.name)) return masked(unit.name);
     const bool rewritten = unit.file_check.standing == Standing::change;

@@ -90,7 +90,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   apply.failing = run.failing;
   const bool is_new = generation_is_new(session, apply.recording, run);
   if (!apply.journal && !run.changes() && !is_new) {
-    SLIPWAY_CHECK(session.state().leave());  // a crash may have kept the last removal from doing that
+    SLIPWAY_CHECK(session.state().leave());  // a crash may have kept the last removal from removing the folder
     if (session.state().exists()) SLIPWAY_CHECK(record_outputs(session, run));
     SLIPWAY_CHECK(drop_verified(session));
     return keep_generation(apply);

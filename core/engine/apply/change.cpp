@@ -70,7 +70,7 @@ void defer_after_waiting(const ApplyRun& apply, PlannedComponent& component) {
   if (other == nullptr) return;
   component.state = ComponentState::deferred;
   component.reason =
-      other->name + " is " + std::string(to_string(other->state)) + "; until then: " + component.error->what;
+      other->name + " is " + std::string(to_string(other->state)) + "; until it is ready: " + component.error->what;
   component.error.reset();
 }
 

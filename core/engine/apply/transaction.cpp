@@ -328,9 +328,9 @@ Status Transaction::check_all() {
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
     return Error{
         ErrorCode::plugin_defect,
-        "right after this action was done, its result is no longer there: " + item->key() + " (" + check.summary + ")",
+        "the result of this action was lost right after it was done: " + item->key() + " (" + check.summary + ")",
         {},
-        "see whether another program on this host changes it back; else report it",
+        "check whether another program on this host changes it back; if none does, please report this",
         {}};
   }
   return {};

@@ -56,7 +56,7 @@ void verify(ApplyRun& apply, PlannedComponent& component, const std::string& wor
     component.reason = words + failed_names(*findings);
     if (other != nullptr)
       component.reason = other->name + (other->awaits_source ? " waits for its source" : " needs a reboot") +
-                         "; until then: " + failed_names(*findings);
+                         "; until then this fails: " + failed_names(*findings);
   }
   apply.result.findings[component.name] = std::move(*findings);
 }

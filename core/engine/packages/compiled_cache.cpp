@@ -88,7 +88,7 @@ Result<Json> read_record(int folder, const std::string& path) {
   const auto has_text = [&](const char* member) { return record.contains(member) && record[member].is_string(); };
   if (!record.is_object() || !has_text("name") || !has_text("list") || !record.contains("key") ||
       !record["key"].is_object())
-    return damaged(path, std::string(kRecord) + " is not as it was written");
+    return damaged(path, std::string(kRecord) + " lacks a member that slipway writes");
   return record;
 }
 
@@ -108,7 +108,7 @@ Status sync_all(int folder, const std::string& path) {
   return ::fsync(folder) == 0 ? Status{} : Status(system_error("write", path, errno));
 }
 
-/// Gives a complete entry its name. Readers find the former entry, none for a moment, then this one.
+/// Gives a complete entry its name. Readers find the former entry, for a moment no entry, then this one.
 Status put_in_place(int compiled, const std::string& fresh, const std::string& name, const std::string& path) {
   const auto rename = [&](const std::string& from, const std::string& to) {
     return ::renameat(compiled, from.c_str(), compiled, to.c_str()) == 0;
@@ -162,7 +162,7 @@ Result<bool> CompiledCache::take(const Json& key, const std::string& into) const
   SLIPWAY_TRY(size, check_tree(folder->get(), path));
   (void)size;
   SLIPWAY_TRY(record, read_record(folder->get(), path));
-  if (record["key"] != key) return damaged(path, std::string(kRecord) + " is of other modules");
+  if (record["key"] != key) return damaged(path, std::string(kRecord) + " describes other modules");
   const auto copy = [&]() -> Status {
     SLIPWAY_CHECK(copy_tree(path + "/files", into));
     SLIPWAY_TRY(tree, RootDir::open(into));

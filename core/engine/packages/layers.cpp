@@ -102,7 +102,7 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   return {};
 }
 
-/// Compiling is always possible instead: so that an unusable entry is a warning.
+/// Compiling is always possible instead, so an unusable entry is only a warning.
 bool ComponentLayers::take_compiled(const Json& key, const std::string& name, const std::string& into) {
   const auto taken = CompiledCache(session_.cache()).take(key, into);
   if (!taken) session_.ui().log(Ui::Level::warning, component_, name + " is compiled again: " + taken.error().what);
@@ -161,7 +161,7 @@ std::string ComponentLayers::build_file(const Json& layer, const std::string& en
 void ComponentLayers::remember_failure(const Json& layer, const Error& error) const {
   const std::string file = build_file(layer, ".json");
   if (!base::put_file(file, pretty(to_json(error))))
-    session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
+    session_.ui().log(Ui::Level::warning, component_, "cannot record the failed build in " + file);
 }
 
 std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
@@ -171,7 +171,7 @@ std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
   if (value.is_discarded()) return std::nullopt;
   Error error = error_from_json(value);
   error.what = "an earlier build failed, and nothing that it depends on has changed since: " + error.what;
-  error.details.emplace_back("record", file + " (remove it to try again)");
+  error.details.emplace_back("record", file + " (remove this file to try again)");
   return error;
 }
 

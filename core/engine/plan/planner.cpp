@@ -176,10 +176,11 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
                    "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
                        "`), or write {file: PATH}",
                    {}};
-    planned.plan.note(secret.key + " is read from the variable " + secret.variable +
-                      (manifest.service == Manifest::ServiceIn::none
-                           ? std::string()
-                           : ", which the service does not get: for what it reads, write {file: PATH}"));
+    planned.plan.note(
+        secret.key + " is read from the variable " + secret.variable +
+        (manifest.service == Manifest::ServiceIn::none
+             ? std::string()
+             : ", which the service does not get: for a secret that the service reads, write {file: PATH}"));
   }
   return {};
 }

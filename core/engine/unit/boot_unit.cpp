@@ -123,7 +123,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
                                : "it verifies each boot");
   plan.add(action::systemd_unit(
                {.name = kReadyTarget, .content = sandbox::ready_target_text(), .enabled = true, .started = false}))
-      .because("it is reached when a boot is verified: what needs the GPUs may wait for it");
+      .because("it is reached when a boot is verified: units that need the GPUs may wait for it");
   if (!engines.empty())
     plan.add(action::systemd_unit({.name = kLateVerifyUnit,
                                    .content = sandbox::late_verify_unit_text(program, services, engines),

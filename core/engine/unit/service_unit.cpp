@@ -77,7 +77,8 @@ Result<Json> read_service_file(const Session& session, const std::string& compon
   auto text = session.host().read(file);
   if (!text) {
     Error error = text.error();
-    error.next = "`slipway apply` with " + component + " in the spec writes it; by hand, name the spec with -f";
+    error.next = "`slipway apply` with " + component +
+                 " in the spec writes this file; to start the service by hand, name the spec with -f";
     return error;
   }
   const Json left = parse_foreign(*text);

@@ -43,7 +43,7 @@ std::map<std::string, Findings> check_gpus(Session& session, const HostSpec& spe
         all[name].add({Finding::Status::warning, name,
                        name + " did not answer within " + std::to_string(limit.count() / 1000) +
                            " seconds: the driver or a GPU may hang",
-                       advised("`slipway doctor` waits longer and tells which", session.options()), kGpuCause});
+                       advised("`slipway doctor` waits longer and tells which of them", session.options()), kGpuCause});
       const auto found = reply ? findings_from_json(*reply) : Result<Findings>(reply.error());
       if (!found) break;
       const Findings all_found = advised_by_plugin(*found, session);

@@ -210,7 +210,7 @@ Finding service_finding(const Session& session, const std::string& component, co
     const bool reports = state.is == Is::working && !state.reasons.empty();
     finding.status = reports ? Status::warning : Status::pass;
     finding.text = reports ? "the service works, and reports: " + reasons_text(state.reasons) : to_text(state);
-    if (reports && started) finding.remedy = "`journalctl -u " + unit + "` tells since when";
+    if (reports && started) finding.remedy = "`journalctl -u " + unit + "` tells since when it reports this";
   } else if (state.is == Is::refused) {
     finding.status = Status::not_exercised;
   } else if (state.is == Is::absent && waits_for_device(session, component)) {

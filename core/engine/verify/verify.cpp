@@ -85,11 +85,12 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   if (!facts || facts->applicable()) return std::nullopt;
   const std::string finding = name + std::string(kApplies);
   if (!is_owned && session.host_config().hardware == "require")
-    return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
+    return Finding{Finding::Status::fail, finding,
+                   facts->why_not() + ", and spec.hardware = require asks for the hardware",
                    require_remedy(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
   return Finding{Finding::Status::warning, finding,
-                 "it is installed, but this host has nothing for it to do: " + facts->why_not(),
+                 "the component is installed, but has nothing to do on this host: " + facts->why_not(),
                  "do nothing if this host should have no such device; else check that the kernel finds it (`lspci`), "
                  "or run `slipway remove " +
                      name + "`"};
@@ -213,7 +214,7 @@ Result<bool> add_unfinished(Session& session, std::map<std::string, Findings>& a
   if (!unfinished.at_work.empty())
     all["slipway"].add({Finding::Status::warning, kApplyFinding,
                         "another slipway is changing this root: " + unfinished.at_work,
-                        "look again when it has ended"});
+                        "run the same command again when that slipway has ended"});
   if (unfinished.recovery)
     all["slipway"].fail(kApplyFinding, "an apply was cut off, and its changes are half done",
                         advised("`slipway apply` undoes its open changes first", options));

@@ -115,7 +115,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   return std::move(*turn.answer);
 }
 
-/// Exchanges messages until the answer is there. An error means that the worker has ended or is left.
+/// Exchanges messages until the answer is there. An error means that the worker has ended or was given up.
 std::optional<Error> ProcessWorker::converse(Turn& turn) {
   for (;;) {
     channel_.send();

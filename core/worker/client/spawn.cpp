@@ -38,7 +38,7 @@ Fd input_of(const WorkerOptions& options) {
   return input ? std::move(input) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-/// Under numbers above those that the worker gets.
+/// Returns copies of the family's descriptors, under numbers above those that the worker gets.
 Result<std::vector<Fd>> group_descriptors(const Family& family) {
   std::vector<Fd> groups;
   for (const int members : family.group().members()) {

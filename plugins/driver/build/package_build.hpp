@@ -50,7 +50,7 @@ class PackageBuild {
   DriverDebs driver_;
   std::vector<DebInfo> header_debs_;     ///< empty: --headers, or no kernel
   std::string headers_;                  ///< their folder tree
-  std::optional<KernelHeaders> kernel_;  ///< what they say
+  std::optional<KernelHeaders> kernel_;  ///< the contents of the headers
   SourceTree source_;
   std::vector<std::string> left_out_;
   Built built_;

@@ -29,7 +29,7 @@ struct KernelFacts {
   std::optional<KernelHeaders> headers;
   std::string module_compression;
   std::string vermagic;         ///< of the kernel's own modules; empty: unknown
-  KernelSymbols symbols;        ///< the watched ones
+  KernelSymbols symbols;        ///< those for which is_watched() is true
   std::optional<KeyId> signer;  ///< of the kernel's own modules
   std::string enforces;         ///< why it refuses unsigned modules; empty: it does not, as far as can be seen
   std::string compiler;         ///< path of the headers' compiler in the root; empty: missing

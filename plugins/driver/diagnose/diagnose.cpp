@@ -72,7 +72,7 @@ void check_uvm_node(const std::string& path, unsigned major, unsigned minor, con
 void diagnose_uvm(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!facts.loaded) return;
   constexpr const char* kNext =
-      "run `slipway apply`; until then CUDA fails with error 999 or 304, and containers miss it";
+      "run `slipway apply`; until then CUDA fails with error 999 or 304, and containers do not get these devices";
   const auto major = host.character_major("nvidia-uvm");
   if (!has_module(facts, "nvidia-uvm") || !major)
     return findings.fail("driver.uvm-nodes", "nvidia is loaded and nvidia-uvm is not, so CUDA cannot start", kNext);

@@ -49,7 +49,7 @@ void diagnose_running(const HostFacts& facts, const Host& host, Findings& findin
 void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings);
 /// The machine that the lines are from.
 struct LogOf {
-  bool with_secure_boot = false;  ///< it is on
+  bool with_secure_boot = false;  ///< Secure Boot is on
   unsigned driver_branch = 0;     ///< of the loaded driver; 0: unknown
 };
 /// Checks these lines only.

@@ -55,9 +55,8 @@ std::string remedy_for_kernel(const HostFacts& facts, const std::string& release
     return fmt::format(
         "run `slipway apply`: the spec has modules for this kernel too; if there is no package for it, {}", kElse);
   return fmt::format(
-      "`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all in the spec's "
-      "driver, "
-      "so that each kernel has its modules, and apply it without --kernel; else {}",
+      "`slipway plan --kernel {}` says whether there is a package for this kernel. If so, write kernels: all in the "
+      "spec's driver section, so that each kernel has its modules, and apply the spec without --kernel; else {}",
       release, kElse);
 }
 

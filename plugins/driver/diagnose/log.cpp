@@ -45,8 +45,8 @@ void diagnose_signatures(const std::vector<std::string>& log, bool with_secure_b
   for (const auto& line : log)
     if (is_of_the_driver(line) && has(line, "module verification failed"))
       return findings.add({Finding::Status::warning, "driver.signature",
-                           "the modules are not signed with a key that the kernel trusts; it loaded them all the same",
-                           "nothing now; if you switch Secure Boot on, sign them first"});
+                           "the kernel loaded modules that are not signed with a key that it trusts",
+                           "nothing to do now; if you switch Secure Boot on, sign the modules first"});
 }
 
 void diagnose_version_magic(const std::vector<std::string>& log, Findings& findings) {
@@ -144,11 +144,10 @@ void diagnose_switches(const std::vector<std::string>& log, Findings& findings) 
     findings.add({last.fatal ? Finding::Status::fail : Finding::Status::warning, "driver.sxid",
                   fmt::format("SXid {} of the NVSwitch at {}, {} since the boot (last: \"{}\")", last.number,
                               last.address, times == 1 ? "once" : fmt::format("{} times", times), last.text),
-                  last.fatal
-                      ? "drain the node, and reset all GPUs and NVSwitches together (`slipway pause -- nvidia-smi "
-                        "-r`) or reboot; if it comes back, have the switch checked"
-                      : "nothing now; if jobs fail or it happens again, look at the log of Fabric Manager "
-                        "(`journalctl -u nvidia-fabricmanager`)"});
+                  last.fatal ? "drain the node, and reset all GPUs and NVSwitches together (`slipway pause -- "
+                               "nvidia-smi -r`) or reboot; if the error comes back, have the switch checked"
+                             : "nothing to do now; if jobs fail or this happens again, look at the log of Fabric "
+                               "Manager (`journalctl -u nvidia-fabricmanager`)"});
   }
 }
 

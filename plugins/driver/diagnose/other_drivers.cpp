@@ -45,7 +45,7 @@ void diagnose_dkms(const HostFacts& facts, const Host& host, Findings& findings)
     for (auto& path : dkms_modules(host, release)) left.push_back(std::move(path));
   if (left.empty()) return;
   findings.fail("driver.dkms",
-                fmt::format("modules that DKMS built and forgot: {}; modprobe may take them", fmt::join(left, ", ")),
+                fmt::format("modules that DKMS built and forgot: {}; modprobe may load them", fmt::join(left, ", ")),
                 fmt::format("remove these files, then run `depmod -a` for their kernels"));
 }
 

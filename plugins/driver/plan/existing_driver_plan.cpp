@@ -77,7 +77,7 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
                   "nothing",
                   *versions.begin(), facts.existing.front().what));
   if (!settings.parameters.empty())
-    plan.note("existing: keep: the parameters are not applied, they belong to its owner");
+    plan.note("existing: keep: the spec's parameters are not applied, since the driver's owner sets them");
   if (facts.kernels_chosen)
     plan.note(
         "slipway installs no modules for the chosen kernels, because `existing: keep` leaves the driver to its owner");

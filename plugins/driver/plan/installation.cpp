@@ -89,8 +89,9 @@ Status check_vermagic(const KernelFacts& of, const Package& package) {
   if (of_kernel && (made_for.empty() || of.vermagic.empty() || made_for == of.vermagic)) return {};
   return Error{
       ErrorCode::invalid,
-      fmt::format("the modules of this package do not fit kernel {}: they were made for '{}', and it takes '{}'",
-                  kernel, made_for, of.vermagic.empty() ? kernel : of.vermagic),
+      fmt::format(
+          "the modules of this package do not fit kernel {}: they were made for '{}', and the kernel takes '{}'",
+          kernel, made_for, of.vermagic.empty() ? kernel : of.vermagic),
       package.tag.empty() ? package.digest : package.tag,
       fmt::format("build the package again with the headers of this kernel: `slipway driver build --kernel {}`",
                   kernel),

@@ -130,8 +130,8 @@ std::vector<std::string> parameter_warnings(const ModuleParameters& parameters) 
     for (const auto& [name, value] : values) {
       if (is_known_parameter(module, name)) continue;
       std::string text = fmt::format(
-          "slipway knows no parameter '{}' of the module {}; passed on as it is, the kernel "
-          "ignores a wrong one",
+          "slipway does not know the parameter '{}' of the module {}; it is passed on, and the kernel ignores unknown "
+          "ones",
           name, module);
       const auto known = known_parameters().find(module);
       const auto near = known == known_parameters().end() ? std::string{} : nearest_word(name, known->second);

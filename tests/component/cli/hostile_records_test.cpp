@@ -245,7 +245,7 @@ TEST(Repair, SetsAsideARecordWithTheLongestName) {
   root.put(record, "{}");
   const Ran repair = root.slipway({"repair"});
   EXPECT_EQ(repair.code, 0) << repair.err;
-  EXPECT_THAT(repair.out, HasSubstr("so long a name"));
+  EXPECT_THAT(repair.out, HasSubstr("such a long name"));
   EXPECT_FALSE(fs::exists(root.path(record)));
   ASSERT_TRUE(fs::exists(root.path("var/lib/slipway/damaged")));
   const fs::directory_iterator aside(root.path("var/lib/slipway/damaged"));

@@ -53,7 +53,7 @@ TEST(HostWithoutGpus, WithTheStackInstalledIsVerifiedAsFarAsPossible) {
   const Ran verify = root.run({"verify"}, "empty");
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
   EXPECT_THAT(verify.out,
-              HasSubstr("warning  driver.applies: it is installed, but this host has nothing for it to do"));
+              HasSubstr("warning  driver.applies: the component is installed, but has nothing to do on this host"));
   EXPECT_THAT(verify.out, HasSubstr("pass  driver.modules"));
   EXPECT_THAT(verify.out, HasSubstr("not-applicable  driver.gpus"));
   std::filesystem::remove_all(root.path("lib/modules/6.1.0-50-amd64/updates"));

@@ -398,7 +398,7 @@ TEST(SavedPlan, IsRefusedWithoutItsRecordedState) {
     host.folder().file("plan.json", other.dump());
     const Ran ran = host.slipway({"apply", host.folder().at("plan.json").string()});
     EXPECT_EQ(ran.code, 1) << member << value;
-    EXPECT_THAT(ran.err, AnyOf(HasSubstr("this is not a plan"), HasSubstr("options that slipway does not have")))
+    EXPECT_THAT(ran.err, AnyOf(HasSubstr("this is not a plan"), HasSubstr("options that this slipway does not know")))
         << member << value;
   }
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));

@@ -62,7 +62,8 @@ TEST_F(Failing, ExcludesAComponentThatWaitsForTheRebootOfAnother) {
   for (int i = 0; i < 2; ++i) {
     const Ran apply = host.slipway({"apply"});
     EXPECT_EQ(apply.code, 4) << apply.out << apply.err;
-    EXPECT_THAT(apply.out, HasSubstr("follower: reboot-required (probe needs a reboot; until then: follower.works)"));
+    EXPECT_THAT(apply.out,
+                HasSubstr("follower: reboot-required (probe needs a reboot; until then this fails: follower.works)"));
   }
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("follower needs a reboot: reboot"));
   host.folder().file("rebooted", "");

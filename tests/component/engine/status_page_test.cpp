@@ -147,7 +147,8 @@ TEST_F(StatusPage, ListsRestoredFilesSinceTheBoot) {
   const Json put_back = status()["components"]["probe"]["put_back"];
   EXPECT_EQ(put_back["times"], 2) << put_back;
   EXPECT_THAT(put_back["changes"].dump(), HasSubstr("/etc/probe.conf"));
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("others' changes were undone 2 times since the machine booted"));
+  EXPECT_THAT(host.slipway({"status"}).out,
+              HasSubstr("changes by other programs were undone 2 times since the machine booted"));
 }
 
 TEST_F(StatusPage, EscapesLineEndsInRecords) {

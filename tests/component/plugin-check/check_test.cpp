@@ -165,7 +165,7 @@ TEST(PluginCheck, LeavesNothingBehind) {
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_FAULTY});
   ::unsetenv("TMPDIR");
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("Nothing is wrong with it"));
+  EXPECT_THAT(ran.out, HasSubstr("Nothing is wrong with the plugin"));
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 

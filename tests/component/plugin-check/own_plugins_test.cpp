@@ -57,7 +57,7 @@ TEST_P(OwnPlugins, AreFitForUse) {
   if (!GetParam().sim.empty()) words.insert(words.end(), {"--sim", GetParam().sim});
   const Ran ran = host.slipway(words);
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("Nothing is wrong with it"));
+  EXPECT_THAT(ran.out, HasSubstr("Nothing is wrong with the plugin"));
   EXPECT_THAT(ran.out, Not(HasSubstr(": 0 kinds")));
 }
 
@@ -83,7 +83,7 @@ Ran claim_the_drivers_file(const std::string& further) {
                        host.folder().at("host.yaml").string()});
 }
 
-// Before the fix, the check printed "Nothing is wrong with it", and a host with the plugin lost its driver.
+// Before the fix, the check printed "Nothing is wrong with the plugin", and a host with the plugin lost its driver.
 TEST(OwnPluginsCheck, FindsAForeignPluginThatClaimsAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file(kDriver);
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
@@ -106,7 +106,7 @@ TEST(OwnPluginsCheck, ReportsThatItTriedNothing) {
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("runtime plans nothing for a fresh h100x8, so it is not tested"));
   EXPECT_THAT(ran.out, HasSubstr("--root DIR"));
-  EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with it")));
+  EXPECT_THAT(ran.out, Not(HasSubstr("Nothing is wrong with the plugin")));
 }
 
 TEST(OwnPluginsCheck, RefusesARootThatIsMissing) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway plugin check` beside other plugins. Before the fix, the check printed "Nothing is wrong with it" about a
-// plugin that claimed a file of another one, and a host that got both lost both components.
+// `slipway plugin check` beside other plugins. Before the fix, the check printed "Nothing is wrong with the plugin"
+// about a plugin that claimed a file of another one, and a host that got both lost both components.
 #include "tests/component/plugin-check/check_report.hpp"
 
 namespace slipway {

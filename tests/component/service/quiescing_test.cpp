@@ -131,7 +131,7 @@ TEST_F(Pause, SaysThatThereIsNoSuchCommandAndThatNoServiceRuns) {
   const std::string root = host_.folder().at("root").string();
   EXPECT_THAT(ran.err, ::testing::AllOf(HasSubstr("no-such-program"),
                                         HasSubstr("warning: no service of slipway runs in " + root +
-                                                  ", so nothing is paused; a service of another root")));
+                                                  ", so nothing is paused; services of other roots")));
   EXPECT_EQ(host_.bare({"pause"}).code, 64);
 }
 

@@ -224,7 +224,7 @@ TEST_F(ServiceTest, RunsOnceForEachRoot) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const Ran second = host_.slipway({"service", "ticker", "-f", host_.folder().at("host.yaml").string()});
   EXPECT_EQ(second.code, 75) << second.err;
-  EXPECT_THAT(second.err, HasSubstr("ticker runs already"));
+  EXPECT_THAT(second.err, HasSubstr("ticker is already running"));
 }
 
 TEST_F(ServiceTest, IsRefusedWithoutANameASectionOrAService) {

@@ -165,7 +165,7 @@ TEST_F(StatusTest, SaysThatAFailedServiceWorksNow) {
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();
   EXPECT_THAT(text(),
-              HasSubstr("  ticker did not work after the last apply, and its service works now: `slipway apply"));
+              HasSubstr("  ticker did not work after the last apply, but its service works now: `slipway apply"));
 }
 
 TEST_F(StatusTest, OfAnImageHasNoServices) {

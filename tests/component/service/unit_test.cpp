@@ -326,7 +326,7 @@ TEST_F(AppliedService, WithAnInvalidReplacementKeepsRunning) {
   std::filesystem::remove(program);
   std::ofstream(program) << "half a file";
   service.signal(SIGHUP);
-  EXPECT_TRUE(eventually([&] { return service.log().find("not of one version") != std::string::npos; }))
+  EXPECT_TRUE(eventually([&] { return service.log().find("of different versions") != std::string::npos; }))
       << service.log();
   EXPECT_THAT(service.did(), ::testing::EndsWith("former\n"));
 }

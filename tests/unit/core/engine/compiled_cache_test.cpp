@@ -95,9 +95,10 @@ TEST_F(CompiledCacheTest, NeverGivesBackADamagedEntryAndReplacesItLater) {
   damage("other bytes", "/files/kernel/nvidia.ko", "the modulE", "kernel/nvidia.ko has another content");
   damage("cut off", "/files/kernel/nvidia.ko", "the", "damaged");
   damage("one more", "/files/kernel/more.ko", "x", "kernel/more.ko was not there");
-  damage("no record", "/entry.json", "", "entry.json is not as it was written");
-  damage("foreign record", "/entry.json", R"({"key": 1, "name": 2, "list": 3})", "entry.json is not as it was written");
-  damage("record of others", "/entry.json", R"({"key": {}, "name": "x", "list": ""})", "is of other modules");
+  damage("no record", "/entry.json", "", "entry.json lacks a member that slipway writes");
+  damage("foreign record", "/entry.json", R"({"key": 1, "name": 2, "list": 3})",
+         "entry.json lacks a member that slipway writes");
+  damage("record of others", "/entry.json", R"({"key": {}, "name": "x", "list": ""})", "describes other modules");
   keep(key());
   std::filesystem::remove(work.at(entry(key()) + "/files/kernel/nvidia.ko"));
   EXPECT_THAT(take(key()), HasSubstr("kernel/nvidia.ko is missing"));

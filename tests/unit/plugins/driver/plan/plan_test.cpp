@@ -151,7 +151,7 @@ TEST(DriverPlan, FollowsTheParametersForModesOptionsAndNodes) {
       .more = {{"parameters", {{"nvidia", {{"NVreg_DeviceFileMode", "0660"}, {"NVreg_Foo", 1}}}}}}};
   const auto plan = restricted.good(*host.live());
   EXPECT_THAT(summary(plan), HasSubstr("device-node /dev/nvidia0 195:0 660\n"));
-  EXPECT_THAT(plan.notes(), Contains(HasSubstr("slipway knows no parameter 'NVreg_Foo'")));
+  EXPECT_THAT(plan.notes(), Contains(HasSubstr("slipway does not know the parameter 'NVreg_Foo'")));
   const auto& actions = plan.actions();
   const auto modprobe = std::ranges::find_if(
       actions, [](const Action& action) { return action.target() == "/etc/modprobe.d/slipway-nvidia.conf"; });
@@ -384,7 +384,7 @@ TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsCha
   planning.packages = {TestPackage{.vermagic = "6.1.0-50-amd64 SMP mod_unload "}};
   const Error error = planning.bad(*host.live());
   EXPECT_THAT(error.what, HasSubstr("they were made for '6.1.0-50-amd64 SMP mod_unload'"));
-  EXPECT_THAT(error.what, HasSubstr("it takes '6.1.0-50-amd64 SMP preempt mod_unload modversions'"));
+  EXPECT_THAT(error.what, HasSubstr("the kernel takes '6.1.0-50-amd64 SMP preempt mod_unload modversions'"));
 }
 
 TEST(PlanVermagic, OfAnotherReleaseIsAnErrorWhereTheKernelHasNoModulesToCompareWith) {
