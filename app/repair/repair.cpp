@@ -21,7 +21,8 @@ namespace slipway::app {
 namespace {
 
 constexpr std::string_view kJournalName = "journal.sqlite";
-constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};  // damaged as long as the last one exists
+// Damaged as long as the last one exists, so the others are set aside first.
+constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};
 
 std::string path_of(const std::string& name) { return std::string(core::kStateDir) + "/" + name; }
 

@@ -131,7 +131,7 @@ std::vector<std::string> KernelRun::say_boot_default(const Result<core::ApplyRes
 Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::string& problem) {
   const std::string policy = policy_of(attempt.spec, attempt.apply.plan.only);
   const std::string what = "kernel " + change_.release + " has no modules of " +
-                           listed(attempt.apply.plan.only, "and") + ", so its boot would be without GPUs";
+                           listed(attempt.apply.plan.only, "and") + ", so no GPU would work after it boots";
   say(what);
   print_wrapped(problem);
   KernelRun without(options_, {change_.release, Kind::without_modules}, ui_);
@@ -185,7 +185,7 @@ Result<int> KernelRun::run() {
   SLIPWAY_TRY(attempt, open());
   const core::Session& session = *attempt.session;
   if (attempt.apply.plan.only.empty()) {
-    if (!of_hook()) say("nothing that is applied here has files for each kernel");
+    if (!of_hook()) say("no component that is applied here has files for each kernel");
     return core::kExitDone;
   }
   const bool is_there = app::has_kernel(session.host(), change_.release);

@@ -75,7 +75,7 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     planned.updates_record = planned.updates_record || drifted;
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
     removal.check.summary =
-        drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
+        drifted ? "keep, because it was changed since: " + removal.key() : kind->removal(removal.action);
     planned.items.push_back(std::move(removal));
   }
   return {};

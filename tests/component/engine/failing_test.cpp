@@ -244,7 +244,7 @@ TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
-// Before the fix, status reported a component as well although it could no longer be planned.
+// Before the fix, status reported that a component worked although it could no longer be planned.
 TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
@@ -266,7 +266,7 @@ TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// No generation had the spec of the failed apply, and `slipway apply` alone repeated the previous one.
+// No generation has the spec of a failed apply: before the fix, the advised `slipway apply` repeated the previous spec.
 TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
   host.spec(std::string(kProbe) + "    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

@@ -213,7 +213,7 @@ TEST(Recovery, RunsTheRestartForRestoredFiles) {
   EXPECT_EQ(host.text("new/file"), "one");
 }
 
-// Only systemctl knew.
+// Before the fix, only systemctl showed that the boot had failed.
 TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;

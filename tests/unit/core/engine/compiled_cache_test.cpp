@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store of compiled modules: what it gives back, what it ignores, and what goes first.
+// The store of compiled modules: the entries that it returns, ignores, and removes first.
 #include "core/engine/packages/compiled_cache.hpp"
 
 #include <cstdint>

@@ -213,7 +213,8 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
             "the kernels always needs modules");
 }
 
-// It was searched once, in the complete source: the lock need not contain it, and the network is not needed again.
+// The package was searched once, in the complete source: the lock need not contain it, and a second plan needs no
+// network.
 TEST_F(PlanKernels, WithoutAPackageAreNotSearchedAgain) {
   without_package = "note";
   add_kernel("6.1.0-53-amd64");
