@@ -56,7 +56,7 @@ Result<std::string> kernel_release_from(const std::string& word) {
   return Error{ErrorCode::usage,
                "'" + word + "' is not a kernel release",
                "command line",
-               "write it as `uname -r` prints it, for example 6.1.0-50-amd64",
+               "write the release as `uname -r` prints it, for example 6.1.0-50-amd64",
                {}};
 }
 

@@ -67,7 +67,7 @@ Result<int> newest_generation(const core::StateDir& state) {
 
 Result<Repair> repair_of(core::Session& session, const std::string& name, const std::string& problem,
                          const std::map<std::string, core::Ownership>& owned) {
-  Repair repair{name, problem, aside_of(session, name), "it is not replaced"};
+  Repair repair{name, problem, aside_of(session, name), "this file is not replaced"};
   if (name == "format") {
     repair.text = core::StateDir::own_format();
     repair.outcome = "slipway writes a new one";
@@ -75,14 +75,14 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
     repair.text = pretty(core::to_json(core::PathImage{"absent"}));
     repair.outcome = "slipway writes a new one; a removal of all components leaves the folders above /var/lib/slipway";
   } else if (name == "failing.json") {
-    repair.outcome = "it is not replaced: `slipway verify` says what does not work";
+    repair.outcome = "this file is not replaced: `slipway verify` says what does not work";
   } else if (name == "unproven.json") {
     repair.outcome =
-        "it is not replaced: no boot returns to the previous generation, and the layers that were kept for that are "
-        "removed";
+        "this file is not replaced: no boot returns to the previous generation, and the layers that were kept for that "
+        "are removed";
   } else if (name == "products.json") {
-    repair.outcome =
-        "it is not replaced; a removal of all components leaves these behind: " + made_by_triggers(session, owned);
+    repair.outcome = "this file is not replaced; a removal of all components leaves these behind: " +
+                     made_by_triggers(session, owned);
   } else if (name == "generations/current") {
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);
@@ -94,7 +94,7 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
                   " becomes active: if you want another state, apply your spec before the next boot, which applies " +
                   place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
-    repair.outcome = "it is not replaced: slipway never writes a record with such a long name";
+    repair.outcome = "this file is not replaced: slipway never writes a record with such a long name";
   } else if (name.starts_with("components/")) {
     core::Ownership lost;
     lost.component = name.substr(name.find('/') + 1);

@@ -139,7 +139,7 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
   const auto result = without.apply(again);
   if (const std::string other = failed(result) ? error_of(result) : ""; other != problem) print_wrapped(other);
   const std::vector<std::string> boot = say_boot_default(result);
-  const std::string help = "`slipway kernel installed " + change_.release + "` tries it again";
+  const std::string help = "`slipway kernel installed " + change_.release + "` tries again";
   say(help);
   app::warn_in_journal(*attempt.session, what + ". " + help);
   const std::string notice =

@@ -53,7 +53,7 @@ Error not_a_folder(const std::string& path) {
   return Error{ErrorCode::conflict,
                path + " is not a folder, but something has to be put below it",
                path,
-               "move it away, then run the same command again",
+               "move that file away, then run the same command again",
                {}};
 }
 

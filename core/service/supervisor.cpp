@@ -427,7 +427,7 @@ void Supervisor::reload() {
   if (quiesce_tracker_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "paused for an apply; the new spec is used after it");
+    log(Ui::Level::info, "paused for an apply; the new spec is used after the apply");
 }
 
 void Supervisor::begin_reload() {

@@ -81,7 +81,7 @@ Status read_signing(const Spec& spec, Settings& settings) {
   settings.trusted_certificates = spec.texts("signing.trusted");
   if (spec.has("signing.key.env"))
     return invalid("the signing key must be a file", "signing.key",
-                   "write it to a file that only root can read, then signing: {key: {file: PATH}, …}");
+                   "write the key to a file that only root can read, then signing: {key: {file: PATH}, …}");
   if (settings.sign_key.empty() != settings.sign_certificate.empty())
     return invalid("signing needs both a key and its certificate", "signing",
                    "write signing: {key: {file: PATH}, certificate: PATH}");

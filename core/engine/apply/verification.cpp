@@ -92,7 +92,7 @@ Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
                  "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() +
                      "): " + how_it_differs(component, *left),
                  {},
-                 "report it to its authors",
+                 "report this to the plugin's authors",
                  {}};
   }
 }

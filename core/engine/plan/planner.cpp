@@ -173,7 +173,7 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
       return Error{ErrorCode::not_found,
                    secret.key + " should be read from the variable " + secret.variable + ", which is not set",
                    "spec.components." + planned.name + "." + secret.key,
-                   "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
+                   "set the variable for this command (through sudo: `sudo --preserve-env=" + secret.variable +
                        "`), or write {file: PATH}",
                    {}};
     planned.plan.note(

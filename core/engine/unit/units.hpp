@@ -46,9 +46,8 @@ bool is_first_apply_under_way(const Host& host);
 /// The same for slipway-apply.service: it has failed for good, or systemd is about to restart it. Otherwise empty.
 std::string apply_unit_failure(const Host& host);
 inline constexpr const char* kStartApplyUnitAgain =
-    "look at `journalctl -u slipway-apply.service`, then run it again: `systemctl reset-failed slipway-apply.service "
-    "&& "
-    "systemctl start slipway-apply.service`";
+    "look at `journalctl -u slipway-apply.service`, then start the unit again: `systemctl reset-failed "
+    "slipway-apply.service && systemctl start slipway-apply.service`";
 
 /// Errors: `not_found` when the root is an image that lacks slipway, which its units run, or a plugin for a component
 /// of the spec. A simulated machine's root never boots and may lack them.

@@ -220,7 +220,7 @@ Finding service_finding(const Session& session, const std::string& component, co
     finding.status = Status::not_exercised;
     finding.text = why_not_started(session, unit);
   } else if (state.is == Is::died && !started) {  // a user had started it by hand
-    finding.remedy = "start it again: `slipway service " + component + "`";
+    finding.remedy = "start the service again: `slipway service " + component + "`";
     if (!session.host().has_kernel_view()) finding.status = Status::not_exercised;
   } else {
     if (state.is == Is::starting) finding.status = Status::warning;

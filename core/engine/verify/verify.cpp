@@ -97,7 +97,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 }
 
 constexpr const char* kLookAtBoot =
-    "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
+    "look at `journalctl -u slipway-boot.service`, then start the unit again: `systemctl restart slipway-boot.service`";
 
 /// Adds the results of this boot's units.
 void add_boot(const Session& session, std::map<std::string, Findings>& all) {
@@ -168,7 +168,7 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
                    bool is_in_force, bool is_here) {
   if (record.value("removal", false))
     return Finding{
-        Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
+        Finding::Status::fail, name + ".removal", "the component could not be removed: " + failing_text(record),
         advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
@@ -181,15 +181,16 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const std::string file = is_named ? "" : failing_spec(record);
   const std::string again = "`slipway apply" + file + (is_unreachable ? " --wait-for-source`" : "`");
   const std::string told = record.value("do", "");  // with the options of that apply
-  return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
-                 "the last apply left it " + state + ": " + failing_text(record),
-                 state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
-                 : is_left_out && file.empty() && !is_named
-                     ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
-                 : told.empty()        ? advised("run " + again + " again", session.options())
-                 : advises_apply(told) ? told
-                                       : told + advised("; then run " + again + " again", session.options()),
-                 record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
+  return Finding{
+      failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
+      "the last apply left it " + state + ": " + failing_text(record),
+      state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
+      : is_left_out && file.empty() && !is_named
+          ? advised("run `slipway apply -f SPEC` again, with the spec that has the component", session.options())
+      : told.empty()        ? advised("run " + again + " again", session.options())
+      : advises_apply(told) ? told
+                            : told + advised("; then run " + again + " again", session.options()),
+      record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 
 /// Returns the finding for a component without a plugin: nothing of it can be verified.
@@ -293,9 +294,10 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       all[name].fail(name + ".owned", name + " is not provisioned here",
                      advised("`slipway apply` provisions it", session.options()));
     if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())
-      all[name].add({Finding::Status::warning, name + ".apply",
-                     "it did not work after the last apply, but no check of it fails now: " + failing_text(record),
-                     advised("`slipway apply` checks it again, and drops this warning", session.options())});
+      all[name].add(
+          {Finding::Status::warning, name + ".apply",
+           "the component did not work after the last apply, but none of its checks fails now: " + failing_text(record),
+           advised("`slipway apply` checks it again, and drops this warning", session.options())});
   }
   session.ui().looking({});
   if (auto finding = check_expectation(session, spec.expected, silent_gpus(all)))

@@ -39,7 +39,7 @@ Result<KernelChoice> named(const Json& list) {
 Result<std::vector<std::string>> running_alone(const Host& host) {
   if (std::string release = running_kernel(host); !release.empty()) return std::vector<std::string>{std::move(release)};
   return Error{ErrorCode::unsupported,
-               "kernels: running names the kernel that runs, and this root does not run",
+               "`kernels: running` means the running kernel, but this root is not running",
                kKernelsKey,
                "write all, newest, or the releases themselves",
                {}};

@@ -28,7 +28,7 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   return Error{ErrorCode::not_found,
                "slipway cannot tell which kernel the driver is for",
                "/lib/modules",
-               "name it: --kernel RELEASE",
+               "name the kernel: --kernel RELEASE",
                {}};
 }
 
@@ -79,7 +79,7 @@ Status check_kernel_keys(const Settings& settings, const HostFacts& facts) {
   return Error{ErrorCode::invalid,
                "kernel_without_package: note has no effect: one kernel is planned for, and that one needs a package",
                "spec.components.driver.kernel_without_package",
-               "leave it out, or name the kernels that get modules as well: kernels: all",
+               "leave the key out, or name the kernels that get modules as well: kernels: all",
                {}};
 }
 

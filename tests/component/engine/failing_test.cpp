@@ -82,10 +82,13 @@ TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, but no check of it fails now: "
-                                   "probe.works: it is broken"));
+    EXPECT_THAT(
+        ran.out,
+        HasSubstr("probe.apply: the component did not work after the last apply, but none of its checks fails now: "
+                  "probe.works: it is broken"));
   }
-  EXPECT_THAT(host.slipway({"status"}).out, ContainsRegex("`slipway doctor [^`]+` tells whether it works now, "));
+  EXPECT_THAT(host.slipway({"status"}).out,
+              ContainsRegex("`slipway doctor [^`]+` tells whether the component works now, "));
   EXPECT_EQ(host.tree(), before) << "those who look change nothing";
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(host.path(record)));

@@ -144,7 +144,7 @@ TEST_F(PlanKernels, WithoutTheKeyAreUnchanged) {
 
 TEST_F(PlanKernels, RunningIsForALiveMachine) {
   kernels = "running";
-  EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root does not run\n  at:    spec.components.driver.kernels"));
+  EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root is not running\n  at:    spec.components.driver.kernels"));
   host.gpu("0000:1b:00.0", 0x2330);
   EXPECT_EQ(installed(good(*host.live())).kernels_text(), "kernel 6.1.0-50-amd64");
 }
