@@ -163,8 +163,8 @@ HandOver::~HandOver() {
   thread_.join();
 }
 
-// The unit waits until this process has released the root. It is started first, because an apply that does not stop in
-// time ends the whole process.
+// The unit waits until this process has released the root. The unit is started first, because an apply that does not
+// stop in time ends the whole process.
 void HandOver::run() {
   std::unique_lock lock(mutex_);
   if (ends_.wait_for(lock, limit_, [this] { return over_; })) return;

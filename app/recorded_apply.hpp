@@ -25,8 +25,8 @@ struct ChangeRequest {
 /// Returns /var/log/slipway, or $SLIPWAY_LOG_DIR. @param own_environment  ignores that variable
 std::string machine_log_folder(bool own_environment);
 
-/// Returns the time to record with a generation, RFC 3339: on a machine the clock's, for an image SOURCE_DATE_EPOCH, so
-/// that two builds are equal; empty when an image has none.
+/// Returns the time to record with a generation, RFC 3339: on a machine the present time, for an image
+/// SOURCE_DATE_EPOCH, so that two builds are equal; empty when an image has none.
 /// @param image  as in ChangeRequest
 Result<std::string> noted_time(const core::SessionOptions& options, bool image);
 

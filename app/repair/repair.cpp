@@ -208,8 +208,8 @@ Result<std::vector<Repair>> find_repairs(core::Session& session) {
 
 namespace {
 
-/// Sets a damaged file aside. When another file replaces it, it first gets a second name: after a crash the damaged
-/// file is still in its place.
+/// Sets a damaged file aside. When another file replaces it, the damaged file first gets a second name: after a crash
+/// it is still in its place.
 Status set_aside(core::Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
   core::RootFs& root = session.root();
   const std::string aside = repair.aside + ending;

@@ -69,7 +69,7 @@ class KernelRun {
 Result<app::ApplyAttempt> KernelRun::open() const {
   SLIPWAY_TRY(attempt, open_attempt(options_, ui_));
   core::Session& session = *attempt.session;
-  std::vector<std::string> kernels = session.options().kernels;  // of the generation, if it names some
+  std::vector<std::string> kernels = session.options().kernels;  // those of the generation, if it names kernels
   std::erase(kernels, change_.release);
   if (!kernels.empty()) {
     if (change_.kind == Kind::installed) kernels.push_back(change_.release);
@@ -151,7 +151,7 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
 
 Result<int> KernelRun::finish_installed(const app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
   if (lacks_files(result)) return go_without(attempt, error_of(result));
-  if (failed(result)) {  // of the whole apply: its files may be there
+  if (failed(result)) {  // the apply failed as a whole: the kernel's files may be there
     const std::string what = "kernel " + change_.release + " is not prepared";
     say(what);
     print_wrapped(error_of(result));
@@ -236,7 +236,7 @@ Result<int> run_kernel_installed(const Options& options, TerminalUi& ui) {
   return follow(options, Kind::installed, ui);
 }
 
-// One after the other: an apply is for one kernel more.
+// Prepares the kernels one after the other: one apply can add only one kernel.
 Result<int> run_kernel_scan(const Options& options, TerminalUi& ui) {
   std::vector<std::string> releases;
   {

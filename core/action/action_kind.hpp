@@ -65,7 +65,7 @@ class LayerStager {
 struct Claim {
   std::string target;    ///< a path, or "KIND NAME"
   std::string part;      ///< the key of the file at the path; empty: the whole file
-  bool shared = false;   ///< other components may claim it as shared too, but none for itself alone: a folder
+  bool shared = false;   ///< other components may share the thing, but none may claim it for itself alone: a folder
   std::string words;     ///< for a message: "file /etc/x"
   bool follows = false;  ///< a link at the path is followed: its target is claimed as well
 };

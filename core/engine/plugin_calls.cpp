@@ -181,7 +181,7 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
   auto reply = process->call(op, request, in_apply ? package_time(kFetchLimit) : kTransferLimit, shown);
   if (!reply && in_apply && package_time(kFetchLimit).count() == 0) return out_of_package_time(unfinished);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
-  Error silent = std::move(reply).error();  // it counts as missing now, and may answer later
+  Error silent = std::move(reply).error();  // the source counts as missing now, and may answer later
   silent.code = ErrorCode::unreachable;
   return silent;
 }

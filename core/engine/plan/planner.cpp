@@ -25,7 +25,7 @@ namespace {
 
 void collect_triggers(PlannedRun& run) {
   for (const PlannedComponent& component : run.components) {
-    if (component.error) continue;  // nothing of it will be done
+    if (component.error) continue;  // nothing of its plan will be done
     run.prospects.insert(component.prospects.begin(), component.prospects.end());
     for (const PlannedItem& item : component.items) {
       if (!item.changes()) continue;

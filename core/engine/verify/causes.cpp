@@ -234,7 +234,7 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
     const Finding* head = origin.second;
     for (const Finding* each : group)
       if (origin.second == nullptr && (head == nullptr || leads(*each, *head))) head = each;
-    if (!is_wrong(*head)) continue;  // nothing is wrong with it
+    if (!is_wrong(*head)) continue;  // the thing has no problem
     entries.push_back({head, {}});
     for (const Finding* each : group)
       if (each != head) entries.back().consequences.push_back(each);

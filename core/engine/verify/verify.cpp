@@ -42,7 +42,7 @@ std::string text_of(const Owned& item, const Check& check) {
 Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep, bool later) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
-  bool plan = false;               // an apply fixes it
+  bool plan = false;               // an apply fixes a problem
   bool inside = false;             // a difference inside an unpacked tree, which a plan does not look for
   std::vector<std::string> edits;  // edits that an apply keeps
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };

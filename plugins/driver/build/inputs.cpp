@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The sources exist twice, and objects and modules take about as much again as both.
+// The sources exist twice, and objects and modules take about as much space as both copies.
 constexpr std::uint64_t kSourcesWhenCompiling = 5;
 
 // Returns the nearest existing parent folder.

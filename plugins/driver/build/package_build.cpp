@@ -221,7 +221,7 @@ Status PackageBuild::remember_failure(const Error& error) {
 }
 
 Result<KeptBuild> PackageBuild::keep() const {
-  // In a folder that all users share, each user has one.
+  // In a folder that all users share, each user has a kept build of their own.
   const std::string user = ::geteuid() == 0 ? "" : fmt::format("-user{}", ::geteuid());
   return KeptBuild::open(Scratch::parent(options_.scratch),
                          fmt::format("slipway-driver-{}-{}-{}{}", driver_.version, options_.kernel,
