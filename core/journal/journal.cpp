@@ -108,7 +108,7 @@ class SqliteJournal final : public Journal {
     return {};
   }
 
-  /// True when nothing was ever written to it, or a power cut lost the write.
+  /// True when nothing was ever written to the file, or a power cut lost the write.
   bool is_empty() const { return schema().empty() && sqlite3_errcode(db_) == SQLITE_OK; }
 
   Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {

@@ -39,9 +39,9 @@ class CompiledCache {
   explicit CompiledCache(const std::string& cache, std::uint64_t most_bytes = kCompiledBytes)
       : cache_(cache), path_(cache + "/compiled"), most_bytes_(most_bytes) {}
 
-  /// True when nothing can be in it, which is known without a key.
+  /// True when the cache cannot have any entry, which is known without a key.
   bool absent() const;
-  /// True when there is an entry for this key. take() may still find it damaged.
+  /// True when there is an entry for this key. take() may still find the entry damaged.
   bool has(const Json& key) const;
   /// Copies the entry's files into the new folder `into`, and compares each with its digest. Returns false when there
   /// is no entry. Errors: `corrupt` it is damaged; `denied` another user owns it or may write to it; `invalid` a link

@@ -111,8 +111,8 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
   return {};
 }
 
-/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: it
-/// removes their output, or leaves it as outdated as a removal by hand does.
+/// Looks for the programs that the triggers will need before anything is changed. A removal works without these
+/// programs: it removes their output, or leaves the output as outdated as a removal by hand does.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})

@@ -96,7 +96,7 @@ void name_left_out(Generation& generation, const Json& document) {
   generation.left_out.assign(names.begin(), names.end());
 }
 
-/// Returns the accepted edits of a component in this run. One that could not be planned keeps all of them.
+/// Returns the accepted edits of a component in this run. A component that could not be planned keeps all of them.
 Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
   const bool is_planned = component.leaving || !component.items.empty();
   return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());

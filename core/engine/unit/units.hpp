@@ -58,10 +58,10 @@ Status check_installed(const Session& session, const HostSpec& spec);
 /// device, also a udev rule that starts it. Errors: the plugin cannot be read.
 Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 
-/// True when an apply has written that file.
+/// True when an apply has written the service's file.
 bool has_service_section(const Session& session, const std::string& component);
 
-/// Reads that file: an object with the section as `spec`. Errors: `not_found`, `corrupt`.
+/// Reads the service's file: an object with the section as `spec`. Errors: `not_found`, `corrupt`.
 Result<Json> read_service_file(const Session& session, const std::string& component);
 
 /// Returns the program's path inside the root. A portable folder inside the root is used itself; otherwise the path

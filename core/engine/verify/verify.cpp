@@ -173,7 +173,8 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const std::string state = record.value("state", "");
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
   const bool ended_badly = state == "failed" || state == "blocked";
-  // A component that waits for a job will be installed later; one that waits for its source has nothing installed.
+  // A component that waits for a job will be installed later; a component that waits for its source has nothing
+  // installed.
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
@@ -262,7 +263,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   const auto is_here = [&](const std::string& name) {  // a component that had nothing to do owns nothing
     return owned.contains(name) || (current && current->plugins.contains(name));
   };
-  // This includes components that were left out, so that neither the active spec nor any record has them.
+  // Includes components that were left out, which neither the active spec nor any record has.
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && !spec.unusable.contains(name) &&
         !(record.contains("findings") && spec.components.contains(name)))
@@ -288,7 +289,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
-    // A component without hardware has ended above. The checks of one that was never applied may all be skipped.
+    // A component without hardware has ended above. The checks of a component that was never applied may all be
+    // skipped.
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
     if (!is_here(name) && !unknown)
       all[name].fail(name + ".owned", name + " is not provisioned here",
