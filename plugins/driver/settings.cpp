@@ -88,7 +88,7 @@ Status read_signing(const Spec& spec, Settings& settings) {
   return {};
 }
 
-// Adds the modules that others need: all need nvidia; nvidia-drm also needs nvidia-modeset.
+// Adds the modules that other modules need: all need nvidia; nvidia-drm also needs nvidia-modeset.
 std::vector<std::string> with_needed(const std::vector<std::string>& wanted) {
   const auto has = [&](std::string_view name) { return std::ranges::find(wanted, name) != wanted.end(); };
   std::vector<std::string> load;

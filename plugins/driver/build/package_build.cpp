@@ -120,7 +120,7 @@ Json PackageBuild::plan_build(const Host& root) const {
   return action::to_json(make_build(build));
 }
 
-// Identifies everything that the modules depend on: the result of an earlier run is packed only if all of it is the
+// Identifies everything that the modules depend on: the result of an earlier run is packed only if everything is the
 // same.
 Result<Json> PackageBuild::identity_of(const Json& build) const {
   const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");

@@ -118,7 +118,7 @@ Result<KernelSet> after_change(const KernelChange& change, const Receipt& receip
                {}};
 }
 
-/// Adds the kernels that earlier changes brought. Those that had no package do not become the target.
+/// Adds the kernels that earlier changes brought. Kernels that had no package do not become the target.
 void add_followed(const Receipt& receipt, const Host& host, KernelSet& set) {
   const auto present = host.installed_kernels();
   std::vector<std::string> without;

@@ -32,7 +32,7 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
                {}};
 }
 
-/// Suggests one of several kernels: one with a package in the source.
+/// Suggests one of several kernels: a kernel with a package in the source.
 Error which_kernel(Error problem, const Settings& settings, const HostFacts& facts, const Target& target,
                    const Inputs& inputs) {
   if (problem.code != ErrorCode::conflict || facts.several_kernels.empty()) return problem;
@@ -112,7 +112,7 @@ std::string enforces_of(const HostFacts& facts, const std::string& release) {
   return facts.kernel.enforces;
 }
 
-// A kernel that enforces signatures would refuse unsigned modules after they are installed: fail before.
+// A kernel that enforces signatures would refuse unsigned modules after they are installed, so the plan fails before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
   const auto modules = installation.modules();
