@@ -18,7 +18,7 @@ std::vector<std::string> signs_of_a_build(const std::string& machine);
 /// Records the user's answer that this is a running machine: slipway does not ask again until the next boot.
 Status mark_container_running(const std::string& machine);
 
-/// Returns the question that slipway cannot answer itself, with these signs.
+/// Returns the error that asks the user whether "/" is an image or a machine, with these signs.
 Error asks_for_image_or_live(const std::vector<std::string>& signs);
 
 }  // namespace slipway::app

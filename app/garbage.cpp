@@ -204,7 +204,7 @@ Result<Garbage> find_garbage(core::Session& session) {
       core::collect_digests(item.original, digests);
       core::collect_digests(item.replaced, digests);
     }
-  stores.erase("");  // kinds without a store
+  stores.erase("");  // from kinds that have no store
   for (const std::string& store : stores) {
     SLIPWAY_TRY(kept, core::kept_sets(state, store));
     SLIPWAY_TRY(layers, core::unused_layers(session.root(), store, kept));

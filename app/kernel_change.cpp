@@ -56,7 +56,7 @@ Result<std::string> kernel_release_from(const std::string& word) {
   return Error{ErrorCode::usage,
                "'" + word + "' is not a kernel release",
                "command line",
-               "write it as `uname -r` prints it, for example 6.1.0-50-amd64",
+               "write the release as `uname -r` prints it, for example 6.1.0-50-amd64",
                {}};
 }
 
@@ -163,8 +163,8 @@ HandOver::~HandOver() {
   thread_.join();
 }
 
-// The unit waits until this process has released the root. It is started first, because an apply that does not stop in
-// time ends the whole process.
+// The unit waits until this process has released the root. The unit is started first, because an apply that does not
+// stop in time ends the whole process.
 void HandOver::run() {
   std::unique_lock lock(mutex_);
   if (ends_.wait_for(lock, limit_, [this] { return over_; })) return;

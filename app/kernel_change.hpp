@@ -44,14 +44,14 @@ Status start_kernel_unit(const HostConfig& config, const std::string& release);
 /// such files. @param text  empty: removes the notice
 Status write_notice(const core::Session& session, const std::string& release, const std::string& text);
 
-/// At the end of a boot's apply: notices for users who log in that components have no files for the running kernel, or
-/// the end of that notice.
+/// At the end of a boot's apply: writes a notice for users who log in that components have no files for the running
+/// kernel, or removes that notice.
 Status notice_of_boot(const core::Session& session, const core::ApplyResult& result);
 
 /// Writes a warning to the machine's journal, if systemd runs.
 void warn_in_journal(const core::Session& session, const std::string& text);
 
-/// Hands the work over to the unit when it takes longer than the limit, and then stops this process's apply.
+/// Hands the work over to the unit when the work takes longer than the limit, and then stops this process's apply.
 class HandOver {
  public:
   /// @param tell  called when the unit was started, in a thread of its own and before the apply is stopped

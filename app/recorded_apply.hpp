@@ -25,8 +25,8 @@ struct ChangeRequest {
 /// Returns /var/log/slipway, or $SLIPWAY_LOG_DIR. @param own_environment  ignores that variable
 std::string machine_log_folder(bool own_environment);
 
-/// Returns the time to record with a generation, RFC 3339: on a machine the clock's, for an image SOURCE_DATE_EPOCH, so
-/// that two builds are equal; empty when an image has none.
+/// Returns the time to record with a generation, RFC 3339: on a machine the present time, for an image
+/// SOURCE_DATE_EPOCH, so that two builds are equal; empty when an image has none.
 /// @param image  as in ChangeRequest
 Result<std::string> noted_time(const core::SessionOptions& options, bool image);
 
@@ -45,8 +45,8 @@ std::vector<Json> logged_of_root(const core::Session& session, const std::string
 /// Errors: those of reading the root's state.
 Result<std::string> spec_of_last_apply(core::Session& session, const std::string& log_folder);
 
-/// What this machine's log tells of the newest change of the session's root, if that is an apply which failed:
-/// "runtime: it is not TOML". Empty otherwise, and for an image.
+/// Returns why the newest change of the session's root failed, according to this machine's log: "runtime: it is not
+/// TOML". Empty when that change was not an apply or did not fail, and for an image.
 std::string failure_of_last_apply(const core::Session& session, const std::string& log_folder);
 
 /// Returns the exit code for the result of an apply.

@@ -76,7 +76,7 @@ struct Patience {
 
 /// Adds to each reason how long the apply waited for it.
 Result<core::ApplyResult> out_of_time(Result<core::ApplyResult> result, std::chrono::seconds limit) {
-  const std::string waited = "; slipway has waited " + duration_text(limit) + " for that to end";
+  const std::string waited = "; slipway waited " + duration_text(limit) + ", and then gave up";
   if (!result) {
     Error error = std::move(result).error();
     error.what += waited;

@@ -71,7 +71,7 @@ Result<SpecAndLock> load_spec(core::Session& session, const Options& options);
 std::optional<int> generation_number(const std::string& text);
 
 /// Sets the kernels of a generation that is applied again, if it has several and the command line names none: each
-/// keeps its modules. A single kernel is replaced by the running one.
+/// kernel keeps its modules. A single kernel is replaced by the running one.
 Status take_kernels(core::Session& session, const core::Generation& generation);
 
 /// Uses components that the command line names without an option as those of --only. Errors: `usage` when it has both.

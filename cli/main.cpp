@@ -234,7 +234,7 @@ int main(int count, char** values) {
     cli::report({ErrorCode::internal,
                  std::string("bug in slipway: ") + problem.what(),
                  {},
-                 "please report it with the command that you ran",
+                 "please report this error with the command that you ran",
                  {}},
                 words);
     return core::kExitError;

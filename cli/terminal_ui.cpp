@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds kDrawStep{100};
 constexpr std::chrono::seconds kWatchStep{1};
 constexpr std::chrono::seconds kLogStep{30};
-constexpr std::chrono::seconds kQuiet{1};  // then another step may use the line
+constexpr std::chrono::seconds kQuiet{1};  // after a pause of this length, another step may use the line
 
 /// True when standard error is a terminal that can clear a line.
 bool can_draw() {

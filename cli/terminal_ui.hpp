@@ -24,9 +24,9 @@ class TerminalUi final : public core::Ui {
   ~TerminalUi() override;
 
   void log(Level level, const core::Subject& about, const std::string& text) override;
-  /// On a terminal that is wide enough (columns_of()), redraws one line, and at its end leaves a final one. With
-  /// several parallel steps the line belongs to one until that step ends or pauses. Elsewhere logs a line when a step
-  /// begins, and again every half minute.
+  /// On a terminal that is wide enough (columns_of()), redraws one line, and at its end leaves a final line. With
+  /// several parallel steps the line belongs to one step until that step ends or pauses. Elsewhere logs a line when a
+  /// step begins, and again every half minute.
   void progress(const std::string& component, const core::Progress& progress) override;
   void step(const core::Subject& about, const std::string& text) override;
   /// Redraws a line, on a terminal only.

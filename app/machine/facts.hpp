@@ -21,8 +21,8 @@ Json host_facts(const core::Session& session);
 Json kernel_facts(const core::Session& session);
 
 /// Returns the PCI functions that the services of plugins use, one entry per model: [{"pci": "10de:2330", "name",
-/// "class": "0302", "count", "driver"}]. The name is from the root's PCI ID database (pci.ids), if it has one. Null
-/// when the root shows no devices, or no plugin asks for any.
+/// "class": "0302", "count", "driver"}]. The name is from the root's PCI ID database (pci.ids), if the root has one.
+/// Null when the root shows no devices, or no plugin asks for any.
 Json device_facts(const core::Session& session);
 
 /// {"problem", "do"} when the file system of the state folder has no room or no inodes left, so that no apply can

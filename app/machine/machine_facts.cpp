@@ -95,11 +95,11 @@ Json full_disk(const core::Session& session) {
   const std::uint64_t bytes = std::uint64_t{info.f_bfree} * info.f_frsize;
   if (bytes < kLeastBytes)
     return {{"problem", subject + " is full (" + std::to_string(bytes) + " bytes are free), so no apply can work"},
-            {"do", "remove files from it (`df " + path +
+            {"do", "remove files from that file system (`df " + path +
                        "` shows its size); `slipway gc` removes what slipway no longer needs"}};
   if (info.f_files != 0 && info.f_ffree == 0)  // 0 of 0 when inodes are made as needed
     return {{"problem", subject + " has no inodes left, so no apply can work"},
-            {"do", "remove files from it (`df -i " + path + "` shows its inodes)"}};
+            {"do", "remove files from that file system (`df -i " + path + "` shows its inodes)"}};
   return {};
 }
 

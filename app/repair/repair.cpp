@@ -21,7 +21,8 @@ namespace slipway::app {
 namespace {
 
 constexpr std::string_view kJournalName = "journal.sqlite";
-constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};  // damaged as long as the last one exists
+// Damaged as long as the last one exists, so the others are set aside first.
+constexpr const char* kJournalFiles[] = {"-wal", "-shm", "-journal", ""};
 
 std::string path_of(const std::string& name) { return std::string(core::kStateDir) + "/" + name; }
 
@@ -66,7 +67,7 @@ Result<int> newest_generation(const core::StateDir& state) {
 
 Result<Repair> repair_of(core::Session& session, const std::string& name, const std::string& problem,
                          const std::map<std::string, core::Ownership>& owned) {
-  Repair repair{name, problem, aside_of(session, name), "it is not replaced"};
+  Repair repair{name, problem, aside_of(session, name), "this file is not replaced"};
   if (name == "format") {
     repair.text = core::StateDir::own_format();
     repair.outcome = "slipway writes a new one";
@@ -74,14 +75,14 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
     repair.text = pretty(core::to_json(core::PathImage{"absent"}));
     repair.outcome = "slipway writes a new one; a removal of all components leaves the folders above /var/lib/slipway";
   } else if (name == "failing.json") {
-    repair.outcome = "it is not replaced: `slipway verify` says what does not work";
+    repair.outcome = "this file is not replaced: `slipway verify` says what does not work";
   } else if (name == "unproven.json") {
     repair.outcome =
-        "it is not replaced: no boot returns to the previous generation, and the layers that were kept for that are "
-        "removed";
+        "this file is not replaced: no boot returns to the previous generation, and the layers that were kept for that "
+        "are removed";
   } else if (name == "products.json") {
-    repair.outcome =
-        "it is not replaced; a removal of all components leaves these behind: " + made_by_triggers(session, owned);
+    repair.outcome = "this file is not replaced; a removal of all components leaves these behind: " +
+                     made_by_triggers(session, owned);
   } else if (name == "generations/current") {
     SLIPWAY_TRY(number, newest_generation(session.state()));
     const std::string place = "generation " + std::to_string(number);
@@ -93,7 +94,7 @@ Result<Repair> repair_of(core::Session& session, const std::string& name, const 
                   " becomes active: if you want another state, apply your spec before the next boot, which applies " +
                   place;
   } else if (name.starts_with("components/") && is_too_long(name)) {
-    repair.outcome = "it is not replaced: slipway never writes a record with such a long name";
+    repair.outcome = "this file is not replaced: slipway never writes a record with such a long name";
   } else if (name.starts_with("components/")) {
     core::Ownership lost;
     lost.component = name.substr(name.find('/') + 1);
@@ -207,8 +208,8 @@ Result<std::vector<Repair>> find_repairs(core::Session& session) {
 
 namespace {
 
-/// Sets a damaged file aside. When another file replaces it, it first gets a second name: after a crash the damaged
-/// file is still in its place.
+/// Sets a damaged file aside. When another file replaces it, the damaged file first gets a second name: after a crash
+/// it is still in its place.
 Status set_aside(core::Session& session, const std::string& path, const Repair& repair, const std::string& ending) {
   core::RootFs& root = session.root();
   const std::string aside = repair.aside + ending;

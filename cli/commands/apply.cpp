@@ -81,12 +81,13 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const Json plan = parse_foreign(*text);
   if (app::member(plan, "kind") != "Plan" || !app::member(plan, "identity").is_object() ||
       !app::member(plan, "options").is_object())
-    return Error{
-        ErrorCode::invalid,
-        "this is not a plan",
-        file,
-        options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; to apply a spec, name it with -f",
-        {}};
+    return Error{ErrorCode::invalid,
+                 "this is not a plan",
+                 file,
+                 options.replace_edits
+                     ? meant
+                     : "save a plan with `slipway plan -o json > FILE`; to apply a spec, name the spec with -f",
+                 {}};
   const Json& made_for = plan["options"];
   SLIPWAY_CHECK(check_saved_options(options, made_for));
   options.spec = made_for.value("spec", "");
@@ -105,7 +106,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   return Error{ErrorCode::invalid,
                std::string("this plan has options that this slipway does not know: ") + problem.what(),
                file,
-               "save a new one with `slipway plan -o json > FILE`",
+               "save a new plan with `slipway plan -o json > FILE`",
                {}};
 }
 

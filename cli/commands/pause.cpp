@@ -97,7 +97,7 @@ void record(core::Session& session, const std::vector<std::string>& words, int e
 
 Result<int> run_pause(const Options& options, TerminalUi& ui) {
   if (::geteuid() != 0)
-    return Error{ErrorCode::denied, "only root may pause slipway's services", {}, "run it as root", {}};
+    return Error{ErrorCode::denied, "only root may pause slipway's services", {}, "run the command as root", {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   const auto names = services_in(*session);
   if (names.empty())

@@ -47,7 +47,7 @@ Result<Json> push_request(const std::string& layout, const Options& options) {
     return Error{ErrorCode::usage,
                  "`slipway pkg push` needs a registry, not '" + options.destination + "'",
                  "command line",
-                 "name it as --to oci://HOST/NAME; `slipway pkg pull` copies into a layout",
+                 "name the registry as --to oci://HOST/NAME; `slipway pkg pull` copies into a layout",
                  {}};
   if (source.contains("tag") || source.contains("digest"))
     return Error{ErrorCode::invalid,

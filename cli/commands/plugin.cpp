@@ -106,11 +106,12 @@ Result<Json> ask_author(const Json& wanted) {
   const app::CommandOutput ran = app::run_own_program("slipway-author", {canonical(wanted)}, {});
   const Json answer = parse_foreign(ran.out);
   if (!answer.is_object())
-    return Error{ErrorCode::internal,
-                 "slipway-author gave no answer (" + ran.ended + ")" + (ran.err.empty() ? "" : ": " + ran.err),
-                 "plugin",
-                 "install slipway completely, or build the target slipway-author; if it exists, please report this",
-                 {}};
+    return Error{
+        ErrorCode::internal,
+        "slipway-author gave no answer (" + ran.ended + ")" + (ran.err.empty() ? "" : ": " + ran.err),
+        "plugin",
+        "install slipway completely, or build the target slipway-author; if that program exists, please report this",
+        {}};
   if (answer.contains("error")) return error_from_json(answer["error"]);
   return answer;
 }

@@ -31,7 +31,7 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 /// components.
 /// @param names  empty: all
 Status check_records(const std::vector<std::string>& names, core::Session& session) {
-  SLIPWAY_TRY(repairs, app::find_repairs(session));  // it checks for damage again
+  SLIPWAY_TRY(repairs, app::find_repairs(session));  // find_repairs() checks for damage again
   for (const auto& [name, error] : session.state().left_out()) {
     bool is_named = false;
     for (const std::string& component : names) is_named = is_named || name == "components/" + component + ".json";

@@ -95,7 +95,7 @@ Error after_failed_apply(core::Session& session, const Options& options, const s
   return core::advised(Error{ErrorCode::not_found,
                              "nothing is provisioned: the first apply failed (" + why + ")",
                              kDefaultSpec,
-                             "correct that, then run `slipway apply` again",
+                             "correct the cause, then run `slipway apply` again",
                              {}},
                        session.options());
 }
@@ -108,7 +108,7 @@ Result<SpecAndLock> from_generation(core::Session& session, const Options& optio
     return Error{ErrorCode::denied,
                  "there is no host spec, and this user may not read the one that was applied",
                  kDefaultSpec,
-                 "run it as root (sudo), or name a spec with -f",
+                 "run the command as root (sudo), or name a spec with -f",
                  {}};
   if (!current) {
     SLIPWAY_TRY(is_unfinished, has_unfinished_apply(session));
@@ -120,7 +120,7 @@ Result<SpecAndLock> from_generation(core::Session& session, const Options& optio
     return Error{ErrorCode::not_found,
                  "there is no host spec",
                  kDefaultSpec,
-                 "write one with `slipway init > host.yaml`, or name yours with -f",
+                 "write a spec with `slipway init > host.yaml`, or name yours with -f",
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;
@@ -151,7 +151,7 @@ void warn_of_ignored_variables(TerminalUi& ui) {
       ui.log(core::Ui::Level::warning, "",
              std::string(name) +
                  " in the environment is ignored: for root on the machine itself, only `slipway plan`, tools, --sim "
-                 "and services started by hand use it; unset it");
+                 "and services started by hand use it; unset this variable");
   }
 }
 

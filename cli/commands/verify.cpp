@@ -47,8 +47,8 @@ bool is_being_changed(const std::map<std::string, Findings>& findings) {
   });
 }
 
-/// At a boot, and after it, verifies until nothing changes any more, and everything passes or the time is over; else
-/// once.
+/// With --boot and --after-boot, verifies until nothing changes any more, and everything passes or the time is over;
+/// else verifies once.
 Result<std::map<std::string, Findings>> verify_settled(core::Session& session, const core::HostSpec& spec,
                                                        const Options& options, TerminalUi& ui) {
   const auto settle_time = options.after_boot ? kLateSettleTime : kSettleTime;
@@ -67,7 +67,7 @@ Result<std::map<std::string, Findings>> verify_settled(core::Session& session, c
   }
 }
 
-/// The program that starts this may do so again and again: then verify runs only from time to time, not at each start.
+/// kubelet or an engine may be started again and again: then verify runs only from time to time, not at each start.
 void wait_for_engines(const core::Session& session, const core::HostSpec& spec, TerminalUi& ui) {
   if (!core::has_systemd(session.host())) return;
   const auto end = std::chrono::steady_clock::now() + kWaitForEngines;

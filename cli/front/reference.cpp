@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongest = std::size_t{1} << 20U;
 
-/// Returns the file of that text; empty for any other command line.
+/// Returns the file of the text that a command line asks for; empty for any other command line.
 std::string file_name(const std::vector<std::string>& words) {
   if (words.size() == 1 && (words[0] == "help" || words[0] == "--help" || words[0] == "-h")) return "help";
   if (words.size() != 2 || words[0] != "completion") return {};

@@ -69,7 +69,7 @@ class KernelRun {
 Result<app::ApplyAttempt> KernelRun::open() const {
   SLIPWAY_TRY(attempt, open_attempt(options_, ui_));
   core::Session& session = *attempt.session;
-  std::vector<std::string> kernels = session.options().kernels;  // of the generation, if it names some
+  std::vector<std::string> kernels = session.options().kernels;  // those of the generation, if it names kernels
   std::erase(kernels, change_.release);
   if (!kernels.empty()) {
     if (change_.kind == Kind::installed) kernels.push_back(change_.release);
@@ -131,7 +131,7 @@ std::vector<std::string> KernelRun::say_boot_default(const Result<core::ApplyRes
 Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::string& problem) {
   const std::string policy = policy_of(attempt.spec, attempt.apply.plan.only);
   const std::string what = "kernel " + change_.release + " has no modules of " +
-                           listed(attempt.apply.plan.only, "and") + ", so its boot would be without GPUs";
+                           listed(attempt.apply.plan.only, "and") + ", so no GPU would work after it boots";
   say(what);
   print_wrapped(problem);
   KernelRun without(options_, {change_.release, Kind::without_modules}, ui_);
@@ -139,7 +139,7 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
   const auto result = without.apply(again);
   if (const std::string other = failed(result) ? error_of(result) : ""; other != problem) print_wrapped(other);
   const std::vector<std::string> boot = say_boot_default(result);
-  const std::string help = "`slipway kernel installed " + change_.release + "` tries it again";
+  const std::string help = "`slipway kernel installed " + change_.release + "` tries again";
   say(help);
   app::warn_in_journal(*attempt.session, what + ". " + help);
   const std::string notice =
@@ -151,7 +151,7 @@ Result<int> KernelRun::go_without(const app::ApplyAttempt& attempt, const std::s
 
 Result<int> KernelRun::finish_installed(const app::ApplyAttempt& attempt, const Result<core::ApplyResult>& result) {
   if (lacks_files(result)) return go_without(attempt, error_of(result));
-  if (failed(result)) {  // of the whole apply: its files may be there
+  if (failed(result)) {  // the apply failed as a whole: the kernel's files may be there
     const std::string what = "kernel " + change_.release + " is not prepared";
     say(what);
     print_wrapped(error_of(result));
@@ -185,7 +185,7 @@ Result<int> KernelRun::run() {
   SLIPWAY_TRY(attempt, open());
   const core::Session& session = *attempt.session;
   if (attempt.apply.plan.only.empty()) {
-    if (!of_hook()) say("nothing that is applied here has files for each kernel");
+    if (!of_hook()) say("no component that is applied here has files for each kernel");
     return core::kExitDone;
   }
   const bool is_there = app::has_kernel(session.host(), change_.release);
@@ -236,7 +236,7 @@ Result<int> run_kernel_installed(const Options& options, TerminalUi& ui) {
   return follow(options, Kind::installed, ui);
 }
 
-// One after the other: an apply is for one kernel more.
+// Prepares the kernels one after the other: one apply can add only one kernel.
 Result<int> run_kernel_scan(const Options& options, TerminalUi& ui) {
   std::vector<std::string> releases;
   {

@@ -21,7 +21,7 @@ bool is_release(const std::string& text) {
   });
 }
 
-/// Parses "90s", "10m", "1h"; nothing when it is not a duration, zero, or far too long.
+/// Parses "90s", "10m", "1h"; nothing when the text is not a duration, or the duration is zero or far too long.
 std::optional<std::chrono::seconds> duration_of(const std::string& text) {
   constexpr std::int64_t kMost = 1'000'000'000;  // thirty years
   std::int64_t count = 0;

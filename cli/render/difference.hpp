@@ -14,10 +14,11 @@ std::vector<std::string> applied_components(const core::Generation& generation);
 
 /// Returns {"added": [NAME], "removed": [NAME], "changed": {NAME: [{"key", "from", "to"}]}}. A key is a dotted spec
 /// key, or "package KEY" or "plugin" for tag and digest, or version and digest. A value is null if not found.
-/// The name "" is for what belongs to no component: the spec's name, its hardware and expect keys, and the kernels.
+/// The name "" stands for the keys that belong to no component: the spec's name, its hardware and expect keys, and the
+/// kernels.
 Json difference(const core::Generation& from, const core::Generation& to);
 
-/// Returns it in one line: "+cdi, -gfd, driver (version, package source)"; "nothing".
+/// Returns the difference in one line: "+cdi, -gfd, driver (version, package source)"; "nothing" if there is none.
 std::string difference_line(const Json& difference);
 
 /// Returns a line for each component and key.

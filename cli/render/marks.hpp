@@ -17,7 +17,7 @@ std::string hanging_mark(std::size_t column);
 
 std::string without_marks(std::string_view marked);
 
-/// Returns the number of terminal columns that it fills.
+/// Returns the number of terminal columns that the text fills.
 std::size_t shown_width(std::string_view marked);
 
 /// Returns the text with its lines broken, see wrapped(); keeps marks of tones. @param columns  0: only removes the

@@ -6,13 +6,13 @@
 namespace slipway::cli {
 namespace {
 
-constexpr std::size_t kFewest = 3;  ///< that are combined
+constexpr std::size_t kFewest = 3;  ///< the smallest number of things that are combined
 constexpr std::size_t kNamed = 4;
 
 /// The part of a line about one thing that can be combined with others.
 struct LineParts {
   std::string verb;
-  std::string folder;  ///< empty when it has none
+  std::string folder;  ///< empty when the thing is not in a folder
   std::string name;
   const char* things;
 };

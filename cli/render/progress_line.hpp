@@ -25,8 +25,8 @@ class ProgressMeter {
 
   /// Returns "driver: unpack x [####....] 120.0 of 345.0 MiB  98.2 MiB/s  3 s left", as of the last report.
   ///
-  /// The rate is that of the last few seconds; it and the remaining time are left out in the first half second. Parts
-  /// for which there is no room are left out too, and so is the middle of a long label.
+  /// The rate is that of the last few seconds; the rate and the remaining time are left out in the first half second.
+  /// Parts for which there is no room are left out too, and so is the middle of a long label.
   ///
   /// @param columns  the maximum width
   std::string line(std::size_t columns) const;

@@ -53,7 +53,7 @@ std::string headline(const core::PlannedComponent& component) {
                           ? ""
                           : ", planned again once " + component.follows + " has changed the devices");
     case core::ComponentState::removed:
-      return "leaves, " + count;
+      return "is removed, " + count;
     default:
       return std::string(core::to_string(component.state)) + (component.reason.empty() ? "" : ": " + component.reason);
   }

@@ -49,7 +49,7 @@ std::string error_text(const core::PlannedRun& run, const core::PlannedComponent
     return other.error && to_json(*other.error) == to_json(*component.error);
   };
   if (&*std::ranges::find_if(run.components, has_it) != &component) return {};
-  const bool shared = std::ranges::count_if(run.components, has_it) > 1;  // then it names them itself
+  const bool shared = std::ranges::count_if(run.components, has_it) > 1;  // then the error's text names the components
   return error_text(*component.error, shared ? std::string() : component.name, &run.spec);
 }
 

@@ -237,9 +237,9 @@ class NextSteps {
       add(full.value("problem", ""), full.value("do", ""));
     if (!damaged.empty())
       add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
-          "run `slipway repair`: it moves them aside and restores what can be restored");
+          "run `slipway repair`: it moves damaged records aside and restores what can be restored");
     if (!stored_.unfinished.at_work.empty())
-      add("another slipway is changing this root: " + stored_.unfinished.at_work, "wait for it to end");
+      add("another slipway is changing this root: " + stored_.unfinished.at_work, "wait until that slipway has ended");
     const std::string apply = "`slipway apply" + spec_ + "`";
     if (stored_.unfinished.recovery)
       add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
@@ -264,7 +264,7 @@ class NextSteps {
     if (session_.state().is_closed())
       add("this user may not read slipway's records of this root", "run `slipway status` as root (sudo)");
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty() && !failure_.empty())
-      add("nothing is provisioned: the first apply failed (" + failure_ + ")", "correct that, then run " + apply);
+      add("nothing is provisioned: the first apply failed (" + failure_ + ")", "correct the cause, then run " + apply);
     else if (!stored_.current && stored_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -300,7 +300,7 @@ class NextSteps {
       add(name + " did not work after the last apply, but its service works now", apply + " checks it again");
     else if (component.contains("failing"))
       add(name + (state == "failed" ? " failed" : " is " + state),
-          (component["failing"].contains("findings") ? "`slipway doctor` tells whether it works now, "
+          (component["failing"].contains("findings") ? "`slipway doctor` tells whether the component works now, "
                                                      : "`slipway doctor` says more, ") +
               apply + " tries again");
     if (const auto service = stored_.services.find(name); service != stored_.services.end())

@@ -65,7 +65,7 @@ class LayerStager {
 struct Claim {
   std::string target;    ///< a path, or "KIND NAME"
   std::string part;      ///< the key of the file at the path; empty: the whole file
-  bool shared = false;   ///< other components may claim it as shared too, but none for itself alone: a folder
+  bool shared = false;   ///< other components may share the thing, but none may claim it for itself alone: a folder
   std::string words;     ///< for a message: "file /etc/x"
   bool follows = false;  ///< a link at the path is followed: its target is claimed as well
 };
@@ -95,13 +95,13 @@ class ActionKind {
   virtual ~ActionKind() = default;
 
   virtual Phase phase() const { return Phase::switch_in; }
-  /// True when a reboot loses the result: it exists on a running machine only.
+  /// True when a reboot loses the result, which exists on a running machine only.
   virtual bool is_lost_at_boot() const { return false; }
   /// True when perform() checks that services run again. Earlier restarts of the plan are then done first.
   virtual bool waits_for_restarts() const { return false; }
-  /// The unit that it starts; empty when it starts none.
+  /// The unit that the action starts; empty when it starts none.
   virtual std::string starts(const Action&) const { return {}; }
-  /// The name of the store that it fills; empty when it fills none. The engine drops unused parts of the store.
+  /// The name of the store that the action fills; empty when it fills none. The engine drops unused parts of the store.
   virtual std::string store(const Action&) const { return {}; }
   virtual Result<Check> check(const Action& action, ActionContext& context) const = 0;
   /// Captures the present state, so that restore() can bring it back.

@@ -10,7 +10,7 @@
 namespace slipway::core {
 namespace {
 
-/// A command that acts on a root, and the options that it takes apart from those that name the root.
+/// A command that acts on a root, and its options besides those that name the root.
 struct RootCommand {
   std::string_view name;
   bool needs_spec = false;  ///< the other commands use the active generation

@@ -134,7 +134,7 @@ std::optional<Finding> check_expectation(const Session& session, const ExpectedG
                    mute.size() == 1 ? "gpu/" + mute.front() + "/lost" : ""};
   if (gpus.size() > expected.count)
     return Finding{CheckStatus::warning, kExpectFinding, count,
-                   "correct `expect` in the spec if this host is to have them"};
+                   "correct `expect` in the spec if this host is to have these GPUs"};
   return Finding{CheckStatus::pass,
                  kExpectFinding,
                  gpus_text(gpus.size()) + are(gpus.size()) + "on the PCI bus, as the spec expects",

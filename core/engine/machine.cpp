@@ -36,7 +36,7 @@ Result<std::optional<std::int64_t>> source_date_epoch() {
     return Error{ErrorCode::usage,
                  "SOURCE_DATE_EPOCH is '" + text + "', not a number of seconds since 1970",
                  "environment",
-                 "unset it, or set it to a whole number",
+                 "unset the variable, or set it to a whole number",
                  {}};
   return std::optional<std::int64_t>{seconds};
 }

@@ -57,8 +57,8 @@ std::string helper_path(const std::string& name) {
 RunPage::RunPage() : memory_(::memfd_create("slipway-run", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   constexpr off_t kBytes = 4096;
   if (memory_ && ::ftruncate(memory_.get(), kBytes) != 0) memory_ = Fd();
-  // A worker that shortened it would end the others by SIGBUS. All of them write to it, so it is not sealed against
-  // writing.
+  // A worker that shortened the page would end the other workers by SIGBUS. All workers write to the page, so it is not
+  // sealed against writing.
   if (memory_ && ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) memory_ = Fd();
 }
 
@@ -141,7 +141,7 @@ Result<Json> PluginCalls::call(const std::string& component, const std::string& 
   auto reply = process->call(op, request, limit, events(component, op));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);
-    workers_.erase(component);  // it has ended or cannot be trusted any more; the next call starts a new one
+    workers_.erase(component);  // the worker has ended or cannot be trusted any more; the next call starts a new one
   }
   if (!reply) return advised_by_plugin(std::move(reply).error(), machine_);
   return reply;
@@ -181,7 +181,7 @@ Result<Json> PluginCalls::artifact(const std::string& component, const std::stri
   auto reply = process->call(op, request, in_apply ? package_time(kFetchLimit) : kTransferLimit, shown);
   if (!reply && in_apply && package_time(kFetchLimit).count() == 0) return out_of_package_time(unfinished);
   if (reply || shown.cancel == nullptr || reply.error().code != ErrorCode::timed_out) return reply;
-  Error silent = std::move(reply).error();  // it counts as missing now, and may answer later
+  Error silent = std::move(reply).error();  // the source counts as missing now, and may answer later
   silent.code = ErrorCode::unreachable;
   return silent;
 }

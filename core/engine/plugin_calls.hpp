@@ -34,7 +34,7 @@ inline constexpr std::chrono::minutes kFetchLimit{75};
 /// the others. Not part of the SDK; only slipway's own plugins use it.
 class RunPage {
  public:
-  /// Without memory for it there is no page, and each worker finds its results itself.
+  /// When there is no memory for a page, each worker finds its results itself.
   RunPage();
   /// "SLIPWAY_RUN_PAGE=FILE" for a worker's environment; FILE is empty when there is no page.
   std::string environment() const;
@@ -53,9 +53,10 @@ class PluginCalls {
   /// Runs one operation of the artifact worker.
   Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
 
-  /// Returns the limit, or what is left of the time that a boot has for all packages when that is less.
+  /// Returns the limit, or the rest of the time that a boot has for all packages if that is shorter.
   std::chrono::milliseconds package_time(std::chrono::milliseconds limit) const;
-  /// The error when that time is over, for a source that may answer later. @param unfinished  "reading oci://…"
+  /// The error when a boot's time for all packages is over, for a source that may answer later. @param unfinished
+  /// "reading oci://…"
   Error out_of_package_time(const std::string& unfinished) const;
 
   /// Receives the output of tools; empty: tools may not write to standard output.

@@ -101,7 +101,8 @@ std::string RootLock::other_holder(const std::string& root, bool live) {
   if (!folder || !place) return {};
   const std::string holder = base::LockFile::other_holder(*place, kLockFolder, lock_name(folder->get()));
   if (!holder.empty() || (::geteuid() == 0 && !is_image_of_slash(root, live))) return holder;
-  // While no holder is named, the lock is not tested: taking it for a moment would fail an apply that starts then.
+  // While no holder is named, the lock is not tested: taking the lock for a moment would fail an apply that starts
+  // then.
   const std::string other = base::flock_holder(folder->get());
   return other.empty() || ::flock(folder->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : other;
 }

@@ -15,7 +15,8 @@ inline constexpr std::chrono::seconds kStopLimit{80};
 
 /// Installs the handlers; a signal that is ignored (nohup) stays ignored. A second signal, or `limit` after the first,
 /// ends the process at once with 128 + the signal's number; the next run recovers from the journal. A signal that a
-/// closing terminal or timeout(1) sends twice counts as one. A reader of standard error that goes away ends nothing.
+/// closing terminal or timeout(1) sends twice counts as one. When the reader of standard error goes away, the process
+/// continues.
 void watch_stop_signals(std::chrono::seconds limit = kStopLimit);
 
 /// Fails after a stop signal. Errors: `cancelled`, for SLIPWAY_CHECK between two actions.

@@ -37,7 +37,7 @@ class Ui {
   virtual void progress(const std::string& component, const Progress& progress) = 0;
   /// A step of an apply begins: "install", "switch", "load", …, with its component.
   virtual void step(const Subject& about, const std::string& text) = 0;
-  /// The current work of a command that changes nothing, to show at a terminal; empty: it is over.
+  /// The current work of a command that changes nothing, to show at a terminal; empty: the work is over.
   virtual void looking(const std::string& text) { (void)text; }
   /// @param watcher  receives a line, now and then, about the current work; what it borrows must live until an empty
   ///                 watcher replaces it

@@ -53,7 +53,7 @@ Result<std::vector<std::string>> folder_names(int folder, std::string_view path,
       return Error{ErrorCode::invalid,
                    std::string(path) + " has more than " + std::to_string(most_names) + " entries",
                    std::string(path),
-                   "find out who made them, and remove what is not needed",
+                   "find out who made these entries, and remove those that are not needed",
                    {}};
   }
   if (errno != 0) return system_error("list", path, errno);

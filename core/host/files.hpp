@@ -22,8 +22,8 @@ inline constexpr unsigned kPermissionBits = 07777;  ///< the permission bits of 
 inline constexpr std::int64_t kNanoseconds = 1'000'000'000;  ///< per second
 
 using slipway::base::write_all;
-/// Copies from one descriptor's position to its end into the other, a new file. Long runs of zeros become holes, so
-/// that a sparse file takes no more space than before. Errors: `no_space`, `io`.
+/// Copies the rest of one descriptor's file, from its position on, into the other descriptor's new file. Long runs of
+/// zeros become holes, so that a sparse file takes no more space than before. Errors: `no_space`, `io`.
 Status copy_all(int from, int to, std::string_view name);
 
 /// Returns the sorted names without "." and "..". The descriptor was opened for reading and stays open. Errors: `io`;

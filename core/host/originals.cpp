@@ -22,7 +22,7 @@ constexpr unsigned kFileMode = 0600;
 
 std::string path_of(const std::string& hex) { return std::string(Originals::kFolder) + "/" + hex; }
 
-/// Slipway stores no larger ones, so that a larger file need not be read to its end.
+/// Slipway stores no larger originals, so a larger file need not be read to its end.
 bool is_too_large(const Fd& file) {
   struct stat info {};
   return ::fstat(file.get(), &info) == 0 && info.st_size > Originals::kLargest;

@@ -42,7 +42,7 @@ Error not_replaceable(std::string_view path, int number, const std::string& here
                  "move that folder away, then run the same command again",
                  {}};
   Error error = system_error("replace", path, number);
-  // Root may replace every file except those with such an attribute (rename(2), ioctl_iflags(2)).
+  // Root may replace every file except those with the attribute immutable or append-only (rename(2), ioctl_iflags(2)).
   if (number == EPERM && ::geteuid() == 0)
     error.next = "the file or its folder has the attribute immutable or append-only (`lsattr -d " + here +
                  "`): take it off with `chattr -i -a`, then run the same command again";
@@ -53,7 +53,7 @@ Error not_a_folder(const std::string& path) {
   return Error{ErrorCode::conflict,
                path + " is not a folder, but something has to be put below it",
                path,
-               "move it away, then run the same command again",
+               "move that file away, then run the same command again",
                {}};
 }
 
@@ -108,7 +108,7 @@ bool RootFs::is_mount_point(std::string_view path) const {
   return (info.stx_attributes_mask & info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/// Returns a path inside as the user who named the root sees it.
+/// Returns the path of a file inside the root as the user who named the root sees it.
 std::string RootFs::in_this_filesystem(std::string_view path) const {
   return (root_.folder() == "/" ? "" : root_.folder()) + std::string(path);
 }

@@ -33,7 +33,7 @@ Error write_error(std::string_view doing, const std::string& path, int number) {
   return error;
 }
 
-// A write-ahead log costs one flush for each commit, a rollback journal four. Exclusive locking needs no shared memory,
+// A write-ahead log needs one flush for each commit, a rollback journal four. Exclusive locking needs no shared memory,
 // so that this works on every filesystem. The log is never merged into the main file, which stays empty: if a power cut
 // leaves only one of the two files of a finished journal, that one contains nothing.
 constexpr const char* kPragmas =
@@ -108,7 +108,7 @@ class SqliteJournal final : public Journal {
     return {};
   }
 
-  /// True when nothing was ever written to it, or a power cut lost the write.
+  /// True when nothing was ever written to the file, or a power cut lost the write.
   bool is_empty() const { return schema().empty() && sqlite3_errcode(db_) == SQLITE_OK; }
 
   Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {

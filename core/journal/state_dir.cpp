@@ -484,7 +484,7 @@ Status StateDir::leave() {
   SLIPWAY_TRY(left, products());
   if (!all.empty() || !left.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const auto read = origin();
-  // Even an unreadable origin shows which folders above are removed as well.
+  // The origin shows which folders above are removed as well; without a readable one, only the state folder is.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
     return read.error();
   SLIPWAY_CHECK(take_state_folder(root_, read.value_or(Json::object())));

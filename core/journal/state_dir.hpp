@@ -64,7 +64,7 @@ class StateDir {
   /// From now on a folder that this user may not open counts as missing. For commands that only read, and that report
   /// this.
   void go_without_closed();
-  /// True when there is such a folder, so that its records are left out.
+  /// True when there is a folder that this user may not open, so that its records are left out.
   bool is_closed() const { return closed_; }
   /// True when a left-out file has a name that begins like this.
   bool leaves_out(std::string_view begin) const;
@@ -74,7 +74,7 @@ class StateDir {
   /// Closes the folder to other users when an earlier slipway or another program left it open.
   Status keep_private();
 
-  /// Creates the folder, or converts an earlier format to this one. Called before the journal is opened.
+  /// Creates the folder, or converts an earlier format to the present one. Called before the journal is opened.
   Status prepare();
 
   Result<std::map<std::string, Ownership>> ownerships() const;

@@ -23,8 +23,8 @@ struct UnprovenChange {
   int before = 0;                               ///< the last generation that was verified, or that no change preceded
   std::string boot_id;                          ///< of the boot in which it was applied: only another boot verifies it
   bool verified = false;                        ///< another boot has verified it: the former layers may be removed
-  bool failed = false;                          ///< a boot could not verify it, and it stays all the same
-  int attempts = 0;                             ///< to return to `before` at a boot; an interrupted one counts
+  bool failed = false;                          ///< a boot could not verify the change, and it stays all the same
+  int attempts = 0;                             ///< to return to `before` at a boot; an interrupted attempt counts
   std::map<std::string, UnprovenStore> stores;  ///< by the name of the store
   std::vector<std::string> returned;  ///< "STORE/set-HEX": sets that a boot gave up, which it does only once for each
 
@@ -35,7 +35,7 @@ struct UnprovenChange {
 };
 
 Json to_json(const UnprovenChange& change);
-/// Errors: exceptions of a value of another type.
+/// Errors: throws when a value has another type.
 UnprovenChange unproven_from_json(const Json& value);
 
 /// True when every name is one that a store may contain; a record of a hostile image may have any.

@@ -12,7 +12,7 @@ namespace slipway::core {
 /// an unpacked archive. Empty when /proc does not tell.
 std::filesystem::path own_prefix();
 
-/// True when a loader that comes with slipway started this program. It is then part of a portable folder
+/// True when a loader that comes with slipway started this program. The program is then part of a portable folder
 /// (docs/portability.md), which may be anywhere and is its own installation.
 bool is_portable();
 

@@ -169,7 +169,8 @@ void check_self(const base::YamlNode& node, const Manifest& manifest, SchemaChec
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
-/// Checks that it reads only sections that are complete when it is planned, and has no key of the same name itself.
+/// Checks that the component reads only sections that are complete when it is planned, and has no key of the same name
+/// itself.
 void check_sections(const base::YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const base::YamlEntry* const entry = node.find(kSectionsKey);
   if (entry == nullptr) return;

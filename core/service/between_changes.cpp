@@ -63,7 +63,7 @@ Result<ControlSocket> open_between_changes(const RootDir& root, const std::strin
   for (;;) {
     wait_for_the_end_of_changes(root, notify, started);
     auto control = ControlSocket::open(root, component);
-    // A change that began before the socket existed has not quiesced the service; one that begins later will.
+    // A change that began before the socket existed has not quiesced the service; a change that begins later will.
     if (!control || device_changer(root).empty()) return control;
   }
 }

@@ -62,8 +62,8 @@ class ControlSocket {
   std::map<int, Client> clients_;
 };
 
-/// Opens the service's socket once no process changes a device in that root. While it waits, it tells systemd why. A
-/// change that begins later finds the socket and quiesces the service.
+/// Opens the service's socket once no process changes a device in that root. Until then, tells systemd why the service
+/// waits. A change that begins later finds the socket and quiesces the service.
 /// @param started  when systemd is told that the service has started, even if it still waits; empty: not told
 /// Errors: those of ControlSocket::open().
 Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify,

@@ -12,7 +12,7 @@
 namespace slipway::core {
 
 /// A service is quiesced while at least one client holds it. The service gets one request at a time; waiting clients
-/// are answered once it is quiesced.
+/// are answered once the service is quiesced.
 class QuiesceTracker {
  public:
   std::function<void(const char* op)> ask;                    ///< "service.quiesce" or "service.resume"

@@ -230,7 +230,7 @@ bool Supervisor::refuses(const Error& why) {
   return why.code != ErrorCode::plugin_defect && why.code != ErrorCode::timed_out;
 }
 
-/// Returns to the former spec when the component itself rejects a new one: a service that worked keeps running.
+/// Returns to the former spec when the component itself rejects a new spec: a service that worked keeps running.
 bool Supervisor::goes_back(const Error& why) {
   if (!worked_ || (worked_->section == running_.section && worked_->host == running_.host)) return false;
   refused_ = "the new spec is refused, the service keeps the previous one: " + why.what +
@@ -303,7 +303,8 @@ void Supervisor::handle_signals() {
 
 void Supervisor::handle_request(int client, const std::string& op) {
   if (op == "quiesce") {
-    former_.reset();  // it cannot be asked any more and has the driver open: it is quiesced only once it has ended
+    former_.reset();  // the worker cannot be asked any more and has the driver open: the service is quiesced only once
+                      // it has ended
     return quiesce_tracker_.hold(client);
   }
   if (op == "status") return control_.answer(client, state());
@@ -427,7 +428,7 @@ void Supervisor::reload() {
   if (quiesce_tracker_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "paused for an apply; the new spec is used after it");
+    log(Ui::Level::info, "paused for an apply; the new spec is used after the apply");
 }
 
 void Supervisor::begin_reload() {

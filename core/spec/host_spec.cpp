@@ -66,7 +66,7 @@ Error has_no_plugin(const std::string& component, const Reading& reading) {
       {ErrorCode::not_found,
        "no installed plugin has the component " + component + ", which " + component + " " + version + " has applied",
        below(kComponentsKey, component),
-       "install its plugin again (version " + version + "), or give it up: `slipway remove " + component +
+       "install its plugin again (version " + version + "), or give the component up: `slipway remove " + component +
            "`, and remove it from the spec",
        {}},
       reading.plugins);
@@ -169,11 +169,12 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
                                  [](const base::YamlNode& node) { return node.kind == base::YamlNode::Kind::null; });
   if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a template", {}};
   if (documents.size() > 1)
-    return Error{ErrorCode::invalid,
-                 "the file holds " + std::to_string(documents.size()) + " documents, but a host spec is one",
-                 base::to_text(file, documents[1].position),
-                 "keep one document, and remove the '---' between them",
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        "the file holds " + std::to_string(documents.size()) + " documents, but a host spec is a single document",
+        base::to_text(file, documents[1].position),
+        "keep one document, and remove the '---' between them",
+        {}};
   return make_spec(documents.front(), file, {plugins, applied});
 }
 

@@ -52,14 +52,14 @@ const SchemaKey& host_spec_schema() {
     SchemaKey hardware = key_of(SchemaKey::Type::enumeration, false);
     hardware.values = {"assume", "require", "detect"};
     hardware.help =
-        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error, and "
-        "always one in an image. For a fleet, `expect` gives the number of GPUs. "
-        "Default: assume in an image, detect on a running host.";
+        "What an absent GPU means. detect: there is nothing to do; assume: a GPU will be there; require: an error, and "
+        "always an error in an image. For a fleet, `expect` gives the number of GPUs. Default: assume in an image, "
+        "detect on a running host.";
     SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
     on_failed_verify.values = {"rollback", "keep"};
     on_failed_verify.help =
-        "What happens to a component that an apply changed and that does not work afterwards. rollback: it gets back "
-        "its state in the active generation; keep: the change stays. Default: rollback.";
+        "What happens to a component that an apply changed and that does not work afterwards. rollback: the component "
+        "returns to its state in the active generation; keep: the change stays. Default: rollback.";
     SchemaKey boot_gate = key_of(SchemaKey::Type::boolean, false);
     boot_gate.help =
         "true: a boot counts as good only when slipway has verified it. boot-complete.target then requires "

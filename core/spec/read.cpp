@@ -29,7 +29,8 @@ Result<Fd> open_spec(const std::string& file) {
   }
   struct stat info {};
   if (::fstat(fd.get(), &info) == 0 && S_ISDIR(info.st_mode))
-    return Error{ErrorCode::invalid, file + " is a folder, not a host spec", file, "name the file in it with -f", {}};
+    return Error{
+        ErrorCode::invalid, file + " is a folder, not a host spec", file, "name the file in that folder with -f", {}};
   return fd;
 }
 

@@ -96,14 +96,14 @@ Status read_signing(const Spec& spec, Settings& settings) {
   settings.trusted_certificates = spec.texts("signing.trusted");
   if (spec.has("signing.key.env"))
     return invalid("the signing key must be a file", "signing.key",
-                   "write it to a file that only root can read, then signing: {key: {file: PATH}, …}");
+                   "write the key to a file that only root can read, then signing: {key: {file: PATH}, …}");
   if (settings.sign_key.empty() != settings.sign_certificate.empty())
     return invalid("signing needs both a key and its certificate", "signing",
                    "write signing: {key: {file: PATH}, certificate: PATH}");
   return {};
 }
 
-// Adds the modules that others need: all need nvidia; nvidia-drm also needs nvidia-modeset.
+// Adds the modules that other modules need: all need nvidia; nvidia-drm also needs nvidia-modeset.
 std::vector<std::string> with_needed(const std::vector<std::string>& wanted) {
   const auto has = [&](std::string_view name) { return std::ranges::find(wanted, name) != wanted.end(); };
   std::vector<std::string> load;

@@ -38,7 +38,7 @@ Result<Node> node_of(const Action& action, const Host& host) {
     return Error{ErrorCode::invalid,
                  "the device node " + node.path + " is not below /dev",
                  node.path,
-                 "this is a defect of the component that planned it; report it to its authors",
+                 "this is a defect of the component that planned the node; report it to the component's authors",
                  {}};
   if (action.json().contains("owner") || action.json().contains("group")) {
     const auto name = [&](const char* member) { return action.json().value(member, "root"); };

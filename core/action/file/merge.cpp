@@ -203,7 +203,8 @@ class MergeKind final : public ActionKind {
     const std::string digest = now.is(FileInfo::Type::regular) ? base::digest_of(now.content) : "";
     if (digest == image.value("result", "-") || (now.absent && is_absent(file)))
       return context.root.restore(path, file);
-    if (now.absent || digest == file.value("digest", "-")) return {};  // gone with all its keys, or never changed
+    // The file is gone with all its keys, or was never changed.
+    if (now.absent || digest == file.value("digest", "-")) return {};
     const Json keys = keys_of(image);
     SLIPWAY_TRY(undone, merge::undo_keys(now.content, action.text("format"), {keys.begin(), keys.end()}, path));
     SLIPWAY_TRY(left, merge::read_value(undone, action.text("format"), path));

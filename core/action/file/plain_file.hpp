@@ -49,7 +49,8 @@ std::string diff_for_people(const std::string& path, const PathState& now, const
 /// "0644"
 std::string octal(unsigned mode);
 
-/// Returns the error for a path that is neither absent nor of the desired type. It names what is there and what to do.
+/// Returns the error for a path that is neither absent nor of the desired type. The error names what is there and what
+/// to do.
 Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted);
 
 /// Returns the error for a file that is a mount point.

@@ -22,7 +22,7 @@ class RemoveKind final : public ActionKind {
         summary, Error{ErrorCode::conflict,
                        path + " is a folder with something in it; only files, links and empty folders are removed",
                        path,
-                       "move what is in it away, then run the same command again",
+                       "move the folder's contents away, then run the same command again",
                        {}});
   }
 

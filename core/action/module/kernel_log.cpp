@@ -14,7 +14,7 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kMostMessages = 40;
-constexpr int kMostRecords = 4096;  // so that a program that keeps writing there cannot delay this
+constexpr int kMostRecords = 4096;  // the limit for a program that keeps writing to the log
 
 Fd open_log(const RootDir& root) {
   auto in_root = root.open_at("/dev/kmsg", O_RDONLY | O_NONBLOCK);

@@ -42,7 +42,7 @@ class CustomKind final : public ActionKind {
     const std::size_t end = std::min(shown.find('\n'), shown.size());
     check.summary = shown.substr(0, end);
     check.diff = shown.substr(std::min(end + 1, shown.size()));
-    if (!context.host.has_kernel_view()) {  // it works on devices, and none are visible
+    if (!context.host.has_kernel_view()) {  // the action works on devices, and no device is visible
       check.standing = Check::Standing::at_boot;
       return check;
     }

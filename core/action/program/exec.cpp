@@ -38,7 +38,7 @@ class ExecKind final : public ActionKind {
                 "the step '" + action.target() + "' has no " +
                     (words(action, "argv").empty() ? "program to run" : "check that tells whether it is done"),
                 action.target(),
-                "this is a defect of the component that planned it; report it",
+                "this is a defect of the component that planned the step; report it",
                 {}});
     const auto undo = words(action, "undo");
     check.diff = "runs:   " + joined(words(action, "argv"), " ") + "\nunless: " + joined(words(action, "check"), " ") +

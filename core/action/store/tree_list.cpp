@@ -120,7 +120,8 @@ std::vector<std::string> compare_lists(const std::string& wanted, const std::str
       found_entries.erase(match);
     }
   }
-  for (const auto& [path, entry] : found_entries) problems.push_back(path + " was not there when it was unpacked");
+  for (const auto& [path, entry] : found_entries)
+    problems.push_back(path + " was not in the layer when it was unpacked");
   return problems;
 }
 

@@ -203,7 +203,7 @@ class UnpackKind final : public ActionKind {
     return Error{ErrorCode::plugin_defect,
                  "the component refuses what it unpacked, and does not say why",
                  action.target(),
-                 "report it to the authors of the plugin",
+                 "report this to the authors of the plugin",
                  {}};
   }
 

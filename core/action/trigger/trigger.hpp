@@ -40,18 +40,19 @@ struct Trigger {
 
   /// Errors: `invalid` when it is not a trigger.
   Status check() const;
-  /// True when modules and units need it, so that it runs before they are started. All others run at the end of the
-  /// apply.
+  /// True when modules and units need the trigger, so that it runs before they are started. All others run at the end
+  /// of the apply.
   bool precedes_activation() const;
-  /// True when it interrupts its unit. A check that a service is back waits until it has run.
+  /// True when the trigger interrupts its unit. A check that a service is back waits until the trigger has run.
   bool interrupts() const { return kind == Kind::restart || kind == Kind::reload; }
 
   /// Looks for the program when the trigger is planned, so that nothing is changed when it is missing.
   /// Errors: `not_found` neither the root nor this machine has the tool; `unsupported` the root's own tool cannot run
   /// here: it is for another processor, or private namespaces are not allowed.
   Result<Prospect> foresee(const Host& host) const;
-  /// Runs it. For an offline root: depmod -b, ldconfig -r and systemctl --root of this machine, or the root's own tools
-  /// in private namespaces (initramfs). Repeatable. Errors: the tool's exit status and last lines, and what to do.
+  /// Runs the trigger. For an offline root: depmod -b, ldconfig -r and systemctl --root of this machine, or the root's
+  /// own tools in private namespaces (initramfs). Repeatable. Errors: the tool's exit status and last lines, and what
+  /// to do.
   Result<TriggerRun> run(ActionContext& context) const;
   /// Returns the files that it writes ("/etc/ld.so.cache"). A file that did not exist before slipway's triggers is
   /// removed together with the last component that named the trigger.

@@ -56,8 +56,8 @@ Status go_back(ApplyRun& apply, int target = 0);
 
 // boot_proof.cpp: the boot after a change of packages.
 
-/// At a boot, returns components to the generation before the last change of their packages when they do not work with
-/// it. Each change is given up once: if it is applied again, it stays, and this is reported.
+/// At a boot, returns components that do not work with their changed packages to the generation before that change.
+/// Gives up each change only once: if the same change is applied again, it stays, and this is reported.
 Status go_back_at_boot(ApplyRun& apply);
 
 // closing.cpp: the work after the components.

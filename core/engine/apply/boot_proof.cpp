@@ -35,7 +35,7 @@ std::string why_it_stays(const UnprovenChange& change) {
          " without a download";
 }
 
-/// The component works again: it is not what makes this boot fail. The record of its failure stays.
+/// The component works again, so it does not make this boot fail. The record of its failure stays.
 void report_return(ApplyRun& apply, PlannedComponent& component, int generation) {
   component.state = ComponentState::changed;
   if (component.error) component.reason = "it does not work: " + component.error->what + component.reason;

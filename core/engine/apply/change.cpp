@@ -43,21 +43,21 @@ bool blocked(const ApplyRun& apply, PlannedComponent& component) {
   return false;
 }
 
-/// Returns its position among all components of the spec, from 1, including those outside this run; removals go
-/// backwards.
+/// Returns the component's position among all components of the spec, from 1, including those outside this run;
+/// removals go backwards.
 int order_of(const PlannedRun& run, const PlannedComponent& component) {
   return static_cast<int>(std::ranges::find(run.order, component.name) - run.order.begin()) + 1;
 }
 
-/// Returns the first component that it comes after and that is in one of these states; null if not found.
+/// Returns the first component that this one comes after and that is in one of these states; null if not found.
 const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent& component, States states) {
   for (const PlannedComponent& other : apply.result.run.components)
     if (is_one_of(other.state, states) && comes_after(apply.session, component.name, other.name)) return &other;
   return nullptr;
 }
 
-/// True when an earlier component was changed in this run, perhaps only partly when it waits. The plan of this one may
-/// then be outdated.
+/// True when an earlier component was changed in this run, perhaps only partly when it waits. The plan of this
+/// component may then be outdated.
 bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
   const States changed{ComponentState::changed, ComponentState::reboot_required, ComponentState::waiting};
   return !component.leaving && one_before(apply, component, changed) != nullptr;

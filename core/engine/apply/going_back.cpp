@@ -6,7 +6,8 @@
 namespace slipway::core {
 namespace {
 
-/// True when the component did not work before. One that an earlier apply could not change, or restored, was working.
+/// True when the component did not work before. A component that an earlier apply could not change, or restored, was
+/// working.
 bool did_not_work(const ApplyRun& apply, const std::string& name) {
   return apply.failing.contains(name) && apply.failing[name].contains("findings");
 }

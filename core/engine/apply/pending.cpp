@@ -31,7 +31,8 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
   const auto named = named_triggers(owned);
   std::map<std::string, Product> left;
   for (const auto& [path, product] : products) {
-    const bool unknown = session.state().leaves_out("components/") && product.store.empty();  // one of them may name it
+    // An unreadable record may name the trigger.
+    const bool unknown = session.state().leaves_out("components/") && product.store.empty();
     if (unknown || named.contains(product.trigger) || still_pending.contains(product.trigger)) {
       left[path] = product;
       continue;

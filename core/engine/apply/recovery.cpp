@@ -23,7 +23,7 @@ std::vector<Image> known_images(const std::map<std::string, Ownership>& owned, c
   return images;
 }
 
-/// @param report  receives a line when another program has changed the file since: it stays
+/// @param report  receives a line when another program has changed the file since: that file stays as it is
 Status undo_step(Session& session, const Step& step, const std::vector<Image>& known,
                  std::vector<std::string>& report) {
   ComponentLayers layers(session, step.component, {});

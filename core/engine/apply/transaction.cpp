@@ -194,7 +194,8 @@ Result<std::vector<Trigger>> Transaction::made_needless(const PlannedItem& item)
     if (const Trigger trigger(kind, unit); has(pending, trigger)) needless.push_back(trigger);
   if (needless.empty()) return needless;
   SLIPWAY_TRY(state, unit_state(session_.host(), unit));
-  const bool down = state.active == "inactive" || state.active == "failed";  // one that is starting may have read them
+  // A unit that is starting may have read its files.
+  const bool down = state.active == "inactive" || state.active == "failed";
   return down ? needless : std::vector<Trigger>();
 }
 
@@ -267,7 +268,7 @@ Status Transaction::run_before_activation() {
   SLIPWAY_TRY(pending, journal_.pending());
   for (const std::string& text : pending) {
     const Trigger trigger(text);
-    // Files of later components belong to the users and groups of this one.
+    // Files of later components belong to the users and groups of this component.
     if (trigger.kind != Trigger::Kind::sysusers && !(activates && trigger.precedes_activation())) continue;
     session_.ui().step({planned_.name, "activate"}, text);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
@@ -346,7 +347,7 @@ Result<Ownership> Transaction::ownership() {
     if (item.check.standing == Check::Standing::at_boot) continue;
     Image original = item.original;
     Json record = item.record;
-    if (record.is_null()) {  // it was there before slipway: there is nothing to restore or to record
+    if (record.is_null()) {  // the thing was there before slipway: there is nothing to restore or to record
       ActionContext now = context(item);
       SLIPWAY_TRY(image, item.kind->capture(item.action, now));
       SLIPWAY_TRY(fingerprint, item.kind->fingerprint(item.action, now));

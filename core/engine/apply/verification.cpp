@@ -32,9 +32,9 @@ bool is_of_the_machine(const std::string& component, const Finding& finding) {
          finding.cause.starts_with(kMachineCause);
 }
 
-/// Turns findings about the next boot into warnings of an apply: else a working driver would be replaced because of a
-/// kernel that is installed but not running. The same for a GPU that does not answer, and for a program that the
-/// machine lacks.
+/// Turns findings about the next boot into warnings of an apply: otherwise a working driver would be replaced because
+/// of a kernel that is installed but not running. Does the same for a GPU that does not answer, and for a program that
+/// the machine lacks.
 Findings downgrade_boot_findings(const std::string& component, const Findings& findings) {
   Findings all;
   for (Finding finding : findings.list()) {
@@ -92,7 +92,7 @@ Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
                  "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() +
                      "): " + how_it_differs(component, *left),
                  {},
-                 "report it to its authors",
+                 "report this to the plugin's authors",
                  {}};
   }
 }

@@ -9,11 +9,12 @@
 namespace slipway::core {
 Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
   if (!value.is_object() || value.value("kind", "") != "Lock" || value.value("apiVersion", "") != kApiVersion)
-    return Error{ErrorCode::invalid,
-                 "this is not a lock of slipway.dev/v1",
-                 origin,
-                 "name the file that `slipway apply --lock FILE` wrote, or remove it to create a new one",
-                 {}};
+    return Error{
+        ErrorCode::invalid,
+        "this is not a lock of slipway.dev/v1",
+        origin,
+        "name the file that `slipway apply --lock FILE` wrote, or remove this file, so that a new lock is created",
+        {}};
   Lock lock;
   lock.origin_ = origin;
   lock.components_ = value.value("components", Json::object());

@@ -26,7 +26,7 @@ class Lock {
   static Result<Lock> from_json(const Json& value, const std::string& origin);
   /// Errors: `not_found`, and those of from_json().
   static Result<Lock> read(const std::string& file);
-  /// Writes it under a temporary name and renames it. Does nothing when the file is equal already.
+  /// Writes the lock under a temporary name and renames it. Does nothing when the file is equal already.
   Status write(const std::string& file) const;
 
   /// Returns the entries pinned for a source. Empty when there are none or the source has changed since.

@@ -39,13 +39,13 @@ class CompiledCache {
   explicit CompiledCache(const std::string& cache, std::uint64_t most_bytes = kCompiledBytes)
       : cache_(cache), path_(cache + "/compiled"), most_bytes_(most_bytes) {}
 
-  /// True when nothing can be in it, which is known without a key.
+  /// True when the cache cannot have any entry, which is known without a key.
   bool absent() const;
-  /// True when there is an entry for this key. take() may still find it damaged.
+  /// True when there is an entry for this key. take() may still find the entry damaged.
   bool has(const Json& key) const;
-  /// Copies the entry's files into the new folder `into`, and compares each with its digest. Returns false when there
-  /// is no entry. Errors: `corrupt` it is damaged; `denied` another user owns it or may write to it; `invalid` a link
-  /// is in its place; those of copying. `into` does not exist then.
+  /// Copies the entry's files into the new folder `into`, and compares each file with its digest. Returns false when
+  /// there is no entry. Errors: `corrupt` it is damaged; `denied` another user owns it or may write to it; `invalid` a
+  /// link is in its place; those of copying. After an error `into` does not exist.
   Result<bool> take(const Json& key, const std::string& into) const;
   /// Keeps a copy of the folder `made`, in place of an older one. Removes least recently used entries beyond the limit;
   /// a layer that is larger than the limit is not kept. Errors: as of take(); `no_space`, `io`.

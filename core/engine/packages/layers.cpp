@@ -94,7 +94,7 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const std::string name = layer["build"].value("name", component_);
   const auto& key = key_of(layer);
   if (key && take_compiled(*key, name, into)) return {};
-  SLIPWAY_CHECK(download(Json::array({layer})));  // fetch() left it out if it was compiled then
+  SLIPWAY_CHECK(download(Json::array({layer})));  // fetch() left the source out if the layer was compiled then
   SLIPWAY_CHECK(run_compiler(layer, into));
   if (!key) return {};
   const Status kept = CompiledCache(session_.cache()).keep(*key, name, into);

@@ -36,7 +36,7 @@ class ComponentLayers final : public LayerStager {
   Status download(const Json& layers);
   Status compile(const Json& layer, const std::string& into);
   Status run_compiler(const Json& layer, const std::string& into);
-  /// Returns compiled_key(), found out once; nothing when that is not possible.
+  /// Returns compiled_key(), computed at the first call; nothing when that is not possible.
   const std::optional<Json>& key_of(const Json& layer) const;
   bool take_compiled(const Json& key, const std::string& name, const std::string& into);
   std::string build_file(const Json& layer, const std::string& ending) const;

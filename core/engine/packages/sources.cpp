@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-/// Replaces "{version}" in a tag prefix by the value of the sibling key of that name; an unset one matches every tag.
+/// Replaces "{version}" in a tag prefix by the value of the sibling key of that name; an unset key matches every tag.
 std::string expand(const std::string& prefix, const Json& siblings) {
   std::string text;
   for (std::size_t at = 0; at < prefix.size();) {

@@ -138,7 +138,8 @@ class Claims {
  public:
   Claims(const Links& links, const Plugins& plugins) : links_(links), plugins_(plugins) {}
 
-  /// Adds the claims of a component's last apply: it keeps them, and other components with the same claim are refused.
+  /// Adds the claims of a component's last apply: the component keeps them, and other components with the same claim
+  /// are refused.
   void add_applied(const Ownership& ownership) {
     for (const Claim& claim : claims_of(ownership)) applied_.insert(applied_key(ownership.component, claim));
   }
@@ -155,7 +156,7 @@ class Claims {
     for (const Claim& claim : claims_of(component)) add(component.name, false, claim);
   }
 
-  /// Returns the error of a component that claims a thing that another one claims or holds.
+  /// Returns the error of a component that claims a thing which another component claims or holds.
   std::optional<Error> clash(const PlannedComponent& planned) const {
     for (const Claim& claim : claims_of(planned))
       for (const std::string& target : targets_of(claim))
@@ -192,7 +193,7 @@ class Claims {
     return applied_.contains(applied_key(component, claim));
   }
 
-  /// True when the component had the thing before the other one claimed it.
+  /// True when the component had the thing before the other component claimed it.
   bool keeps(const std::string& name, const Claim& claim, const Claimant& other) const {
     return was_applied(name, claim) && !other.holds && !was_applied(other.component, other.claim);
   }
@@ -245,7 +246,7 @@ void add_applied_claims(Claims& claims, const PlannedRun& run, const std::map<st
   }
 }
 
-/// Returns an error when one component names the same file by two paths: it would write it twice.
+/// Returns an error when one component names the same file by two paths: the component would write the file twice.
 std::optional<Error> named_twice(const PlannedComponent& planned, const Links& links) {
   std::map<std::string, std::string> seen;
   for (const Claim& claim : claims_of(planned)) {

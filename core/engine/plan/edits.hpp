@@ -23,7 +23,7 @@ Json acceptance(const Action& action, const Edit& edit);
 /// @param accepted  the component's part of a generation's `accepted`
 void settle_accepted(Check& check, const Action& action, const Json& accepted);
 
-/// Makes the removal of an item include the edit that was accepted.
+/// Makes the removal of an item remove the accepted edit as well.
 Status adopt_accepted_edit(PlannedItem& removal, PlannedComponent& planned, ActionContext& context);
 
 /// Applies the user's decision about an edit of an owned item; the decision can turn the item into a different change.

@@ -75,7 +75,7 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     planned.updates_record = planned.updates_record || drifted;
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
     removal.check.summary =
-        drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
+        drifted ? "keep, because it was changed since: " + removal.key() : kind->removal(removal.action);
     planned.items.push_back(std::move(removal));
   }
   return {};
@@ -111,8 +111,8 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
   return {};
 }
 
-/// Looks for the programs that the triggers will need before anything is changed. A removal works without them: it
-/// removes their output, or leaves it as outdated as a removal by hand does.
+/// Looks for the programs that the triggers will need before anything is changed. A removal works without these
+/// programs: it removes their output, or leaves the output as outdated as a removal by hand does.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})

@@ -76,11 +76,12 @@ Status compare_with_lock(const PlanRequest& asking, const std::map<std::string, 
     const std::string what = "the lock" + (origin.empty() ? "" : " (" + origin + ")") + " names the packages of " +
                              asking.name + " as those of " + locked + ", and the spec those of " + wanted;
     if (asking.options.locked)
-      return Error{ErrorCode::conflict,
-                   what,
-                   "spec.components." + asking.name + "." + key,
-                   "name the lock's source in the spec, or run it once without --locked, so that the lock follows",
-                   {}};
+      return Error{
+          ErrorCode::conflict,
+          what,
+          "spec.components." + asking.name + "." + key,
+          "name the lock's source in the spec, or run the command once without --locked, so that the lock follows",
+          {}};
     asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen again");
   }
   return {};

@@ -25,7 +25,7 @@ namespace {
 
 void collect_triggers(PlannedRun& run) {
   for (const PlannedComponent& component : run.components) {
-    if (component.error) continue;  // nothing of it will be done
+    if (component.error) continue;  // nothing of its plan will be done
     run.prospects.insert(component.prospects.begin(), component.prospects.end());
     for (const PlannedItem& item : component.items) {
       if (!item.changes()) continue;
@@ -116,7 +116,8 @@ std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec
   return facts;
 }
 
-/// Returns true when a component cannot be planned now because of those that it requires, after setting its state.
+/// Returns true when a component cannot be planned now because of the components that it requires, after setting its
+/// state.
 bool is_blocked_by_requirement(PlannedComponent& planned, PlannedRun& run, const Graph& graph) {
   const auto required = graph.requires_.find(planned.name);
   if (required == graph.requires_.end()) return false;
@@ -138,7 +139,7 @@ bool is_blocked_by_requirement(PlannedComponent& planned, PlannedRun& run, const
   return false;
 }
 
-/// Defers a component that cannot be planned, when an earlier one may make what it lacks.
+/// Defers a component that cannot be planned, when an earlier component may make what this one lacks.
 void defer_behind_changes(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
   if (planned.state != ComponentState::failed || !planned.error) return;
   if (planned.error->code != ErrorCode::not_found && planned.error->code != ErrorCode::conflict) return;
@@ -153,8 +154,8 @@ void defer_behind_changes(const Session& session, PlannedComponent& planned, con
   }
 }
 
-/// Marks a component that is planned from the devices, when an earlier one changes them. Services are quiesced for
-/// that.
+/// Marks a component that is planned from the devices, when an earlier component changes them. Services are quiesced
+/// for that change.
 void follow_devices(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
   const auto changes_devices = [](const PlannedItem& item) {
     return item.changes() && !item.removal && item.action.json().value("quiesces_services", false);
@@ -164,8 +165,9 @@ void follow_devices(const Session& session, PlannedComponent& planned, const Pla
       planned.follows = other.name;
 }
 
-/// Names the variables of secrets in the plan, and refuses it when one is not set: otherwise an apply would fail
-/// halfway. A boot does not have the user's variables, and a component that needs them then reports it itself.
+/// Names the variables of secrets in the plan, and refuses the plan when a variable is not set: otherwise an apply
+/// would fail halfway. A boot does not have the user's variables, and a component that needs one then reports that
+/// itself.
 Status name_variables(const Session& session, const Manifest& manifest, PlannedComponent& planned) {
   for (const NamedSecret& secret : secrets_of(planned.section, manifest.spec)) {
     if (secret.variable.empty() || session.host_config().booting) continue;
@@ -173,7 +175,7 @@ Status name_variables(const Session& session, const Manifest& manifest, PlannedC
       return Error{ErrorCode::not_found,
                    secret.key + " should be read from the variable " + secret.variable + ", which is not set",
                    "spec.components." + planned.name + "." + secret.key,
-                   "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
+                   "set the variable for this command (through sudo: `sudo --preserve-env=" + secret.variable +
                        "`), or write {file: PATH}",
                    {}};
     planned.plan.note(

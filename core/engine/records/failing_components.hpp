@@ -16,8 +16,8 @@ namespace slipway::core {
 bool is_unsettled(const PlannedComponent& component);
 
 /// Returns the record of a component that failed: {"state", "reason"?, "error"?, "unreachable"?, "do"?, "blocked_by"?,
-/// "findings"?}. The error and its remedy may be about a registry that did not answer; findings are the failed ones.
-/// Nothing in it depends on the time.
+/// "findings"?}. The error and its remedy may be about a registry that did not answer; "findings" has the failed ones.
+/// Nothing in the record depends on the time.
 Json failing_record(const PlannedComponent& component, const Findings* findings);
 
 /// Returns the reason in a sentence: "acme.modules: the module acme is missing", or the recorded reason or error.

@@ -73,7 +73,7 @@ Result<Entries> entries_of_journal(Session& session, Journal* journal) {
                         RootLock::other_holder(session.host_config().root, session.host_config().live).empty();
   if (!readable) return Entries{};
   if (!session.state().check_journal()) return Entries{};
-  const auto opened = look_at_journal(path);  // status and plan report a damaged one
+  const auto opened = look_at_journal(path);  // status and plan report a damaged journal
   return opened && *opened ? (*opened)->applied() : Result<Entries>(Entries{});
 }
 
@@ -96,7 +96,7 @@ void name_left_out(Generation& generation, const Json& document) {
   generation.left_out.assign(names.begin(), names.end());
 }
 
-/// Returns the accepted edits of a component in this run. One that could not be planned keeps all of them.
+/// Returns the accepted edits of a component in this run. A component that could not be planned keeps all of them.
 Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
   const bool is_planned = component.leaving || !component.items.empty();
   return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());
@@ -201,7 +201,7 @@ Status number_generation(Session& session, const std::optional<Generation>& curr
       wanted.plugins = next.plugins;  // the plugins that applied it this time
       next = std::move(wanted);
     }
-  } else if (last > next.before) {  // left by a crash, or by a rollback from it
+  } else if (last > next.before) {  // a crash left this generation, or a rollback from it
     const auto left = session.state().generation(last);
     if (left && left->before == next.before && same(*left, next)) next.number = last;
   }
@@ -280,7 +280,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
   StateDir& state = session.state();
   SLIPWAY_TRY(committed, journal.applied());
-  if (state.leaves_out("generations/current")) return 0;  // a removal works without it
+  if (state.leaves_out("generations/current")) return 0;  // a removal works without the damaged generation
   SLIPWAY_TRY(next, generation_of(session, recording, run, committed));
   SLIPWAY_TRY(current, stored_generation(session));
   if (next.plugins.empty()) {

@@ -13,7 +13,7 @@
 namespace slipway::core {
 namespace {
 
-/// True when a kept set has a layer that the active one does not have, which would otherwise be removed.
+/// True when a kept set has a layer that the active set does not have, so that the layer would otherwise be removed.
 Result<bool> keeps_anything(const RootFs& root, const std::string& name, const UnprovenStore& store) {
   SLIPWAY_TRY(active, layers_of_set(root, name, store.set));
   for (const std::string& set : store.former) {

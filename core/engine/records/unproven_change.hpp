@@ -27,8 +27,8 @@ Result<std::vector<std::string>> kept_sets(const StateDir& state, const std::str
 /// @param base  the number of the active generation; 0: nothing is applied yet
 Status note_former_sets(Session& session, const PlannedComponent& component, int base);
 
-/// Brings the record up to date after a run: a set that is active again waits for nothing.
-/// @param generation  the active one now
+/// Brings the record up to date after a run: a set that is active again no longer waits for a boot.
+/// @param generation  the generation that is active now
 Status settle_unproven(Session& session, int generation);
 
 /// Removes the layers that a verified change has replaced, and its record.

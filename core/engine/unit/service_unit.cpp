@@ -44,7 +44,7 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   const std::vector<std::string> before = manifest.service_before ? manifest.boot_before : std::vector<std::string>();
   if (!before.empty()) left["before"] = before;
   if (manifest.service_hands_over) left["hands_over"] = true;
-  const unsigned mode = has_secret(section) ? 0600 : 0644;  // without a secret every user may read it
+  const unsigned mode = has_secret(section) ? 0600 : 0644;  // every user may read a section without secrets
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left), .mode = mode}))
       .because("what the service is run with")
       .triggers({"reload:" + unit});

@@ -46,9 +46,8 @@ bool is_first_apply_under_way(const Host& host);
 /// The same for slipway-apply.service: it has failed for good, or systemd is about to restart it. Otherwise empty.
 std::string apply_unit_failure(const Host& host);
 inline constexpr const char* kStartApplyUnitAgain =
-    "look at `journalctl -u slipway-apply.service`, then run it again: `systemctl reset-failed slipway-apply.service "
-    "&& "
-    "systemctl start slipway-apply.service`";
+    "look at `journalctl -u slipway-apply.service`, then start the unit again: `systemctl reset-failed "
+    "slipway-apply.service && systemctl start slipway-apply.service`";
 
 /// Errors: `not_found` when the root is an image that lacks slipway, which its units run, or a plugin for a component
 /// of the spec. A simulated machine's root never boots and may lack them.
@@ -59,10 +58,10 @@ Status check_installed(const Session& session, const HostSpec& spec);
 /// device, also a udev rule that starts it. Errors: the plugin cannot be read.
 Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 
-/// True when an apply has written that file.
+/// True when an apply has written the service's file.
 bool has_service_section(const Session& session, const std::string& component);
 
-/// Reads that file: an object with the section as `spec`. Errors: `not_found`, `corrupt`.
+/// Reads the service's file: an object with the section as `spec`. Errors: `not_found`, `corrupt`.
 Result<Json> read_service_file(const Session& session, const std::string& component);
 
 /// Returns the program's path inside the root. A portable folder inside the root is used itself; otherwise the path

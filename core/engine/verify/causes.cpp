@@ -40,7 +40,7 @@ bool reports(const Finding& service, const Finding& other) {
   return !what.empty() && service.text.find(what) != std::string::npos;
 }
 
-/// All findings of all components, and for each name the first one that is wrong: one that fails before one that warns.
+/// All findings of all components, and for each name the first finding that is wrong: a failure before a warning.
 class Causes {
  public:
   using Origin = std::pair<std::string, const Finding*>;
@@ -100,7 +100,7 @@ bool leads(const Finding& one, const Finding& other) {
 constexpr const char* kOwned = ".owned";
 constexpr const char* kVerify = ".verify";  // the component's checks ended with an error
 
-/// True when an apply for the running system would fix it. Findings about the next boot are not included.
+/// True when an apply for the running system would fix the finding. Findings about the next boot are not included.
 bool is_cured_by_apply(const Finding& finding) {
   return advises_apply(finding.remedy) && !finding.name.ends_with(kNextBoot);
 }
@@ -234,7 +234,7 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
     const Finding* head = origin.second;
     for (const Finding* each : group)
       if (origin.second == nullptr && (head == nullptr || leads(*each, *head))) head = each;
-    if (!is_wrong(*head)) continue;  // nothing is wrong with it
+    if (!is_wrong(*head)) continue;  // the thing has no problem
     entries.push_back({head, {}});
     for (const Finding* each : group)
       if (each != head) entries.back().consequences.push_back(each);

@@ -52,7 +52,7 @@ std::vector<CauseEntry> entries_of(const std::map<std::string, Findings>& findin
 /// @param apply_runs  another slipway changes the root now
 void name_causes(std::map<std::string, Findings>& findings, bool apply_runs);
 
-/// True when a running apply will change something, so that it cannot be judged yet.
+/// True when a running apply will change the thing, so that it cannot be judged yet.
 bool awaits_apply(const std::map<std::string, Findings>& findings);
 
 }  // namespace slipway::core

@@ -39,7 +39,7 @@ Findings merged(const Findings& verified, const Findings& patterns) {
   return all;
 }
 
-/// A registry that does not answer does not stop a running machine.
+/// A machine keeps running when a registry does not answer, so that is only a warning.
 Finding plan_problem(const std::string& name, const Error& error) {
   const bool later = error.code == ErrorCode::unreachable;
   std::string text = text_with_file(error);

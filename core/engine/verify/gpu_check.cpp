@@ -11,7 +11,7 @@
 namespace slipway::core {
 namespace {
 
-/// The components with a plugin: those without a service first. Those with one may wait for other programs.
+/// The components with a plugin: those without a service first. Components with a service may wait for other programs.
 std::vector<std::string> in_order(const Session& session, const HostSpec& spec) {
   std::vector<std::string> names;
   for (const auto& [name, section] : spec.components)

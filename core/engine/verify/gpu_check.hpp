@@ -15,7 +15,8 @@
 namespace slipway::core {
 
 /// Asks the spec's components one after the other, those without a service first, and returns their findings about
-/// single GPUs (cause "gpu/ADDRESS…"). Leaves out components that fail to answer for another reason than the time.
+/// single GPUs (cause "gpu/ADDRESS…"). Leaves out components that fail to answer for a reason other than the time
+/// limit.
 /// @param limit  for all of them; a component that does not answer in this time gets a warning
 std::map<std::string, Findings> check_gpus(Session& session, const HostSpec& spec, std::chrono::milliseconds limit);
 

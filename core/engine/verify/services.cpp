@@ -132,7 +132,7 @@ std::string why_not_started(const Session& session, const std::string& unit) {
   return "the root has no " + unit_program(session) + " for " + unit + ": install slipway there";
 }
 
-/// True when a service waits for its device: it does not start on a running machine without it.
+/// True when a service waits for its device: on a running machine without the device the service does not start.
 bool waits_for_device(const Session& session, const std::string& component) {
   const auto left = session.host().live() ? read_service_file(session, component) : Result<Json>(Json::object());
   return left && !has_device(*left, "/sys");
@@ -220,7 +220,7 @@ Finding service_finding(const Session& session, const std::string& component, co
     finding.status = Status::not_exercised;
     finding.text = why_not_started(session, unit);
   } else if (state.is == Is::died && !started) {  // a user had started it by hand
-    finding.remedy = "start it again: `slipway service " + component + "`";
+    finding.remedy = "start the service again: `slipway service " + component + "`";
     if (!session.host().has_kernel_view()) finding.status = Status::not_exercised;
   } else {
     if (state.is == Is::starting) finding.status = Status::warning;

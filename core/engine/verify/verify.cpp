@@ -42,7 +42,7 @@ std::string text_of(const Owned& item, const Check& check) {
 Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep, bool later) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
-  bool plan = false;               // an apply fixes it
+  bool plan = false;               // an apply fixes a problem
   bool inside = false;             // a difference inside an unpacked tree, which a plan does not look for
   std::vector<std::string> edits;  // edits that an apply keeps
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
@@ -97,7 +97,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
 }
 
 constexpr const char* kLookAtBoot =
-    "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
+    "look at `journalctl -u slipway-boot.service`, then start the unit again: `systemctl restart slipway-boot.service`";
 
 /// Adds the results of this boot's units.
 void add_boot(const Session& session, std::map<std::string, Findings>& all) {
@@ -168,12 +168,13 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
                    bool is_in_force, bool is_here) {
   if (record.value("removal", false))
     return Finding{
-        Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
+        Finding::Status::fail, name + ".removal", "the component could not be removed: " + failing_text(record),
         advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
   const bool is_left_out = spec.left_out.contains(name);  // of the generation, which is the spec that contains it
   const bool ended_badly = state == "failed" || state == "blocked";
-  // A component that waits for a job will be installed later; one that waits for its source has nothing installed.
+  // A component that waits for a job will be installed later; a component that waits for its source has nothing
+  // installed.
   const bool is_unreachable = record.value("unreachable", false);
   const bool never_came = state == "waiting" && (!is_here || is_unreachable);
   const bool failed = (ended_badly || never_came) && !is_in_force;
@@ -181,15 +182,16 @@ Finding last_apply(const Session& session, const HostSpec& spec, const std::stri
   const std::string file = is_named ? "" : failing_spec(record);
   const std::string again = "`slipway apply" + file + (is_unreachable ? " --wait-for-source`" : "`");
   const std::string told = record.value("do", "");  // with the options of that apply
-  return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
-                 "the last apply left it " + state + ": " + failing_text(record),
-                 state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
-                 : is_left_out && file.empty() && !is_named
-                     ? advised("run `slipway apply -f SPEC` again, with the spec that has it", session.options())
-                 : told.empty()        ? advised("run " + again + " again", session.options())
-                 : advises_apply(told) ? told
-                                       : told + advised("; then run " + again + " again", session.options()),
-                 record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
+  return Finding{
+      failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
+      "the last apply left it " + state + ": " + failing_text(record),
+      state == to_string(ComponentState::reboot_required) ? std::string(kReboot)
+      : is_left_out && file.empty() && !is_named
+          ? advised("run `slipway apply -f SPEC` again, with the spec that has the component", session.options())
+      : told.empty()        ? advised("run " + again + " again", session.options())
+      : advises_apply(told) ? told
+                            : told + advised("; then run " + again + " again", session.options()),
+      record.contains("blocked_by") ? record.value("blocked_by", "") + ".apply" : ""};
 }
 
 /// Returns the finding for a component without a plugin: nothing of it can be verified.
@@ -261,7 +263,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   const auto is_here = [&](const std::string& name) {  // a component that had nothing to do owns nothing
     return owned.contains(name) || (current && current->plugins.contains(name));
   };
-  // This includes components that were left out, so that neither the active spec nor any record has them.
+  // Includes components that were left out, which neither the active spec nor any record has.
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && !spec.unusable.contains(name) &&
         !(record.contains("findings") && spec.components.contains(name)))
@@ -287,15 +289,17 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
-    // A component without hardware has ended above. The checks of one that was never applied may all be skipped.
+    // A component without hardware has ended above. The checks of a component that was never applied may all be
+    // skipped.
     const bool unknown = session.state().leaves_out("components/" + name + ".json");
     if (!is_here(name) && !unknown)
       all[name].fail(name + ".owned", name + " is not provisioned here",
                      advised("`slipway apply` provisions it", session.options()));
     if (const Json record = failing.value(name, Json::object()); record.contains("findings") && all[name].passed())
-      all[name].add({Finding::Status::warning, name + ".apply",
-                     "it did not work after the last apply, but no check of it fails now: " + failing_text(record),
-                     advised("`slipway apply` checks it again, and drops this warning", session.options())});
+      all[name].add(
+          {Finding::Status::warning, name + ".apply",
+           "the component did not work after the last apply, but none of its checks fails now: " + failing_text(record),
+           advised("`slipway apply` checks it again, and drops this warning", session.options())});
   }
   session.ui().looking({});
   if (auto finding = check_expectation(session, spec.expected, silent_gpus(all)))

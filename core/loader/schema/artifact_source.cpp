@@ -29,7 +29,7 @@ SchemaKey make_source_schema() {
   schema.keys["tag"] = key_of(Type::string, "Only this tag.");
   schema.keys["digest"] = key_of(Type::string, "Only the artifact or index with this digest.");
   schema.keys["trust"] =
-      key_of(Type::enumeration, "`unsigned` accepts what is there although nothing proves its origin.");
+      key_of(Type::enumeration, "`unsigned` accepts artifacts although nothing proves their origin.");
   schema.keys["trust"].values = {"unsigned"};
   schema.keys["insecure"] = key_of(Type::boolean, "Plain HTTP to a registry that is not on this host.");
   schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, in addition to the system's.");
@@ -57,16 +57,16 @@ void check_long_form(const base::YamlNode& node, const std::string& key, SchemaC
                          "a tag holds letters, digits and . _ -, at most 128");
     if (!parts.tag.empty())
       check.problems.add(tag->position, below(key, "tag"), shown_key(key) + ": the tag is given twice",
-                         "keep it in 'tag' or in 'repository'");
+                         "keep the tag in 'tag' or in 'repository'");
   }
   if (const base::YamlNode* digest = text_of("digest")) {
     if (!is_digest(digest->text))
       check.problems.add(digest->position, below(key, "digest"),
                          shown_key(key) + ".digest: " + found(*digest) + " is not a digest",
-                         "write sha256: and 64 lower-case hex digits, as `slipway pkg inspect` prints it");
+                         "write sha256: and 64 lower-case hex digits, as `slipway pkg inspect` prints them");
     if (!parts.digest.empty())
       check.problems.add(digest->position, below(key, "digest"), shown_key(key) + ": the digest is given twice",
-                         "keep it in 'digest' or in 'repository'");
+                         "keep the digest in 'digest' or in 'repository'");
   }
 }
 

@@ -15,7 +15,7 @@ using Kind = base::YamlNode::Kind;
 using Type = SchemaKey::Type;
 
 std::string advice_for(const base::YamlNode& node, const SchemaKey& schema, const std::string& key) {
-  if (node.kind == Kind::null) return "give it a value, or remove the key";
+  if (node.kind == Kind::null) return "give the key a value, or remove it";
   if (node.kind != Kind::scalar || schema.type != Type::object) return {};
   return "write '" + key.substr(key.rfind('.') + 1) +
          ": {}', with its keys between the braces or on lines of their own";

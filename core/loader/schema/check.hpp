@@ -28,7 +28,7 @@ Json check_value(const base::YamlNode& node, const SchemaKey& schema, const std:
 
 /// check_value() for a scalar, list or map without a schema (type any): as in YAML 1.2, `true` and `false` are
 /// booleans, decimal numbers are numbers, quoted texts are texts. A number with a leading zero stays text, since YAML
-/// versions read it differently.
+/// versions read such numbers differently.
 Json untyped_value(const base::YamlNode& node);
 
 /// The dotted key as messages show it: without the prefixes "spec." and "components.".

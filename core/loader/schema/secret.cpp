@@ -10,7 +10,8 @@ namespace {
 
 using Kind = base::YamlNode::Kind;
 
-constexpr const char* kNext = "put it into a file that only root can read, and write {file: PATH}, or {env: NAME}";
+constexpr const char* kNext =
+    "put the secret into a file that only root can read, and write {file: PATH}, or {env: NAME}";
 
 bool is_variable_name(const std::string& text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;

@@ -62,8 +62,8 @@ std::optional<double> parse_decimal(const std::string& text);
 /// True for "010": octal in YAML 1.1, ten in YAML 1.2.
 bool has_leading_zero(const std::string& text);
 
-/// Returns the boolean that the user probably meant by a word that is not one here: yes, no, on, off, and true and
-/// false in other letter case.
+/// Returns the boolean that the user probably meant by a word that is not a boolean here: yes, no, on, off, and true
+/// and false in other letter case.
 std::optional<bool> other_boolean(const std::string& text);
 
 }  // namespace slipway::core

@@ -135,7 +135,7 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
   }
 }
 
-/// Waits until it can read or write, for the deadline, or for the end of the process.
+/// Waits until the channel can be read or written, for the deadline, or for the end of the process.
 std::optional<Error> ProcessWorker::wait(const Turn& turn) {
   const short channel_events = static_cast<short>(channel_.has_unsent() ? POLLIN | POLLOUT : POLLIN);
   std::array<pollfd, 4> wanted{

@@ -22,7 +22,7 @@ Error ended_by_itself(const Failed& failed, int status);
 /// The worker was ended because of a violation: "printed more than 16 MiB".
 Error misbehaved(const Failed& failed, const std::string& how);
 Error ran_out_of_time(const Failed& failed, std::chrono::milliseconds limit);
-/// SIGKILL did not end the worker. Keeps the code of `error`, the reason for ending it.
+/// SIGKILL did not end the worker. Keeps the code of `error`, the reason for ending the worker.
 Error stuck_in_kernel(const Failed& failed, const Error& error, int pid);
 /// The call is for a worker that was already ended.
 Error worker_already_ended(const Failed& failed);

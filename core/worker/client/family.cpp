@@ -47,7 +47,7 @@ Result<pid_t> Family::start(const std::function<Result<pid_t>()>& fork) {
   Result<pid_t> pid = fork();
   if (!pid) return pid;
   worker_ = *pid;
-  group_.watch(worker_);  // it goes into the groups by itself
+  group_.watch(worker_);  // the worker enters the groups by itself
   all_workers().workers.insert(worker_);
   return pid;
 }

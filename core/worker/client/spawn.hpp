@@ -30,8 +30,9 @@ struct WorkerProcess {
 /// Errors: those of worker_program(), system_error().
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family);
 
-/// Returns the path of one of slipway's own programs. It is searched for beside the running program (as in the build
-/// tree), then in ../libexec/slipway/ and ../bin/ relative to that, and finally in the folder that was compiled in. Errors: `not_found` with the places; `denied` when as root other users may write the file found.
+/// Returns the path of one of slipway's own programs. The program is searched for beside the running program (as in the
+/// build tree), then in ../libexec/slipway/ and ../bin/ relative to that, and finally in the folder that was compiled
+/// in. Errors: `not_found` with the places; `denied` when as root other users may write the file found.
 Result<std::string> own_program(const std::string& name);
 
 /// Finds slipway-worker: $SLIPWAY_WORKER when the environment is trusted or the user is not root, else as

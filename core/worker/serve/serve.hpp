@@ -38,8 +38,8 @@ constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_ID";
 constexpr const char* kWorkerGroups = "SLIPWAY_WORKER_GROUPS";
 
 /// oom_score_adj(5) of every worker: when memory is short, the kernel kills a plugin before slipway. All descendants
-/// inherit it, even those that clear their environment, and it is still readable for a zombie. Other programs are
-/// unlikely to use this number.
+/// inherit the number, even those that clear their environment, and it is still readable for a zombie. Other programs
+/// are unlikely to use this number.
 constexpr int kWorkerOomScore = 313;
 
 }  // namespace slipway::core

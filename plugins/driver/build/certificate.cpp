@@ -75,7 +75,7 @@ Status check_key_pair(const std::string& key, const std::string& certificate) {
                  {}};
   if (X509_check_private_key(public_half.get(), private_half.get()) != 1)
     return Error{ErrorCode::invalid,
-                 fmt::format("the certificate {} is not that of the key", certificate),
+                 fmt::format("the certificate {} does not belong to the key", certificate),
                  key,
                  "name a key and its certificate with --sign-key and --sign-cert",
                  {}};

@@ -185,7 +185,7 @@ class DataCeiling {
     return {ErrorCode::corrupt,
             "this Debian package is not what it claims to be: " + what,
             file_,
-            "take it from Debian's own archive",
+            "take the package from Debian's own archive",
             {}};
   }
 

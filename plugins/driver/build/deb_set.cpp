@@ -49,7 +49,7 @@ Error missing(const std::string& package, const std::string& where) {
   return {ErrorCode::not_found,
           fmt::format("the package {} is missing among the .deb files", package),
           where,
-          fmt::format("put it there: `apt-get download {}`", package),
+          fmt::format("put that package there: `apt-get download {}`", package),
           {}};
 }
 
@@ -111,7 +111,7 @@ Error other_version(const DebInfo& headers, const DebInfo& needed, const std::st
           fmt::format("{} {} needs {} {}, but the folder has {} {}", headers.package, headers.version, needed.package,
                       wanted, needed.package, needed.version),
           needed.file,
-          fmt::format("put that one there: `apt-get download {}={}`", needed.package, wanted),
+          fmt::format("put that version there: `apt-get download {}={}`", needed.package, wanted),
           {}};
 }
 

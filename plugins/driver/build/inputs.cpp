@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The sources exist twice, and objects and modules take about as much again as both.
+// The sources exist twice, and objects and modules take about as much space as both copies.
 constexpr std::uint64_t kSourcesWhenCompiling = 5;
 
 // Returns the nearest existing parent folder.
@@ -95,7 +95,7 @@ Status check_scratch(const std::string& folder) {
   return Error{ErrorCode::not_found,
                "the folder for temporary files is missing",
                folder,
-               "make it, or name another one with --scratch DIR",
+               "make that folder, or name another one with --scratch DIR",
                {}};
 }
 
@@ -143,7 +143,7 @@ Status check_headers(const DriverDebs& driver, const std::vector<DebInfo>& heade
           ErrorCode::conflict,
           fmt::format("{} is for {}, and the driver for {}", deb.package, deb.architecture, driver.architecture),
           deb.file,
-          fmt::format("put the one for {} there: `apt-get download {}:{}`", driver.architecture, deb.package,
+          fmt::format("put the package for {} there: `apt-get download {}:{}`", driver.architecture, deb.package,
                       driver.architecture),
           {}};
   return {};

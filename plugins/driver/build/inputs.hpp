@@ -15,8 +15,8 @@
 
 namespace slipway::driver {
 
-/// Checks that the folder can be written as an OCI layout: it is one, is empty, or can be created. Errors: `conflict`
-/// it contains something else; `invalid` it is not a folder; `denied`, with the folder that is not writable.
+/// Checks that the folder can be written as an OCI layout: it is a layout, is empty, or can be created. Errors:
+/// `conflict` it contains something else; `invalid` it is not a folder; `denied`, with the folder that is not writable.
 Status check_output(const std::string& layout);
 
 /// Checks that the folder for temporary files exists and is writable. Errors: `not_found`, `denied`.

@@ -34,13 +34,13 @@ Result<KeptBuild> KeptBuild::open(const std::string& parent, const std::string& 
     return Error{ErrorCode::denied,
                  "compiled modules would be kept in this folder, but other users may write to it",
                  folder,
-                 "remove it, or name another folder for temporary files: --scratch DIR",
+                 "remove this folder, or name another folder for temporary files: --scratch DIR",
                  {}};
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return Error{ErrorCode::locked,
                  "another build of the same modules is under way",
                  folder,
-                 "wait for its end, or name another folder for temporary files: --scratch DIR",
+                 "wait until that build has ended, or name another folder for temporary files: --scratch DIR",
                  {}};
   return KeptBuild(folder, std::move(lock));
 }

@@ -154,7 +154,7 @@ Json PackageBuild::plan_build(const Host& root) const {
   return action::to_json(make_build(build));
 }
 
-// Identifies everything that the modules depend on: the result of an earlier run is packed only if all of it is the
+// Identifies everything that the modules depend on: the result of an earlier run is packed only if everything is the
 // same.
 Result<Json> PackageBuild::identity_of(const Json& build) const {
   const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
@@ -255,7 +255,7 @@ Status PackageBuild::remember_failure(const Error& error) {
 }
 
 Result<KeptBuild> PackageBuild::keep() const {
-  // In a folder that all users share, each user has one.
+  // In a folder that all users share, each user has a kept build of their own.
   const std::string user = ::geteuid() == 0 ? "" : fmt::format("-user{}", ::geteuid());
   return KeptBuild::open(Scratch::parent(options_.scratch),
                          fmt::format("slipway-driver-{}-{}-{}{}", driver_.version, options_.kernel,

@@ -145,7 +145,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
   const fs::path top = fs::path(into) / source.directory;
   if (!fs::exists(top / "Makefile"))
     return Error{ErrorCode::corrupt, "the source package has no Makefile", deb.file, "use Debian's DKMS package", {}};
-  // nvidia-peermem is left out: built without the peer-memory API of an RDMA stack, it refuses to load.
+  // nvidia-peermem is left out: a module that was built without the peer-memory API of an RDMA stack refuses to load.
   for (const auto* module : {"nvidia", "nvidia-uvm", "nvidia-modeset", "nvidia-drm"})
     if (fs::is_directory(top / module)) source.modules.emplace_back(module);
   return source;

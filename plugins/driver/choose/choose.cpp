@@ -66,7 +66,7 @@ Error needs_catalogue(const Wanted& wanted) {
 }
 
 // An incomplete catalogue cannot show that there is no exact package. Modules that were compiled for this kernel from
-// the source package that the lock names stay: that was decided with the whole catalogue.
+// the source package that the lock names stay: this choice was made with the whole catalogue.
 bool may_be_elsewhere(const Wanted& wanted, const Package* source) {
   if (wanted.complete || wanted.known_missing || wanted.precompiled == Precompiled::never) return false;
   return source == nullptr || source->digest != wanted.compiled_from;

@@ -127,7 +127,8 @@ Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const
   const auto allowed = versions.allowed(constraint);
   std::vector<Attempt> failed;
   for (std::size_t i = 0; i < allowed.size(); ++i) {
-    // Each time none of the packages read so far fits, twice as many are requested: few requests, few rounds.
+    // When none of the packages read so far fits, twice as many are requested, so that both requests and rounds stay
+    // few.
     const auto end = allowed.begin() + static_cast<std::ptrdiff_t>(std::min(allowed.size(), 2 * i + 1));
     const std::vector<std::string> next(allowed.begin() + static_cast<std::ptrdiff_t>(i), end);
     if (!versions.unread({allowed[i]}).empty()) return needs_tags(catalogue, versions.unread(next));

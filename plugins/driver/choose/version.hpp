@@ -19,8 +19,8 @@ struct ChosenVersion {
   std::vector<std::string> notes;  ///< why it was chosen, if the spec allows several
 };
 
-/// Tests whether a version fits this host; called only when all of its packages are known, or the lock's are. Errors:
-/// why it does not fit; `needs_catalogue` when the known packages cannot tell.
+/// Tests whether a version fits this host; called only when all packages of the version are known, or those that the
+/// lock pins. Errors: why it does not fit; `needs_catalogue` when the known packages cannot tell.
 using TryVersion = std::function<Status(const std::string& version)>;
 
 /// Reads only a registry's tag names and the packages of the candidate versions: a driver package's tag begins with its

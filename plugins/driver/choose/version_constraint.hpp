@@ -25,13 +25,13 @@ class VersionConstraint {
 
   bool allows(const nvidia::DriverVersion& version) const;
   bool allows(std::string_view version) const;
-  /// True when it names one version completely, or none: there is no choice.
+  /// True when the constraint names one version completely, or no version: there is no choice.
   bool is_exact() const;
   bool is_empty() const { return text_.empty(); }
   /// Returns the text as it was written.
   const std::string& text() const { return text_; }
 
-  /// Sorts the versions, those nearest to the constraint first; the newest first if it has no number.
+  /// Sorts the versions, those nearest to the constraint first; the newest first if the constraint has no number.
   std::vector<std::string> nearest_first(std::vector<std::string> versions) const;
 
  private:

@@ -23,8 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FabricManager, what, version)
 std::optional<FabricManager> read_fabric_manager(const Host& host);
 
 struct HostFacts;
-/// Returns what is wrong with it on a machine with NVSwitches and this driver, as a sentence without a full stop;
-/// empty: nothing.
+/// Returns what is wrong with the Fabric Manager on a machine with NVSwitches and this driver, as a sentence without a
+/// full stop; empty: nothing.
 std::string fabric_manager_fault(const HostFacts& facts, const std::string& driver_version);
 /// Returns the remedy for that fault.
 std::string fabric_manager_remedy(const std::string& driver_version);

@@ -55,7 +55,7 @@ struct HostFacts {
   KernelFacts kernel;                        ///< the target
   std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
   bool kernels_chosen = false;  ///< set by the spec's `kernels` or several --kernel; the target is the newest of them
-  Json kernel_problem;          ///< why there is none although kernels were chosen: an error object, or null
+  Json kernel_problem;          ///< why there is no target although kernels were chosen: an error object, or null
   std::vector<std::string> several_kernels;   ///< kernels of a root that has several, without a choice
   std::string running_kernel;                 ///< if --kernel or the spec names kernels, and one is running
   std::vector<std::string> followed_kernels;  ///< see KernelSet
@@ -67,7 +67,7 @@ struct HostFacts {
   // The root.
   std::string os;
   std::string os_family;     ///< ID and ID_LIKE, for hints: "debian", "rhel fedora"
-  std::string kernel_hooks;  ///< who runs programs when a kernel is installed: "debian", "kernel-install"; empty: none
+  std::string kernel_hooks;  ///< what runs hooks when a kernel is installed: "debian", "kernel-install"; empty: nothing
   bool has_systemd = false;  ///< systemd is installed
   std::string lib_folder;
   std::string public_libdir;

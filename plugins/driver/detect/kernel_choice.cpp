@@ -39,7 +39,7 @@ Result<KernelChoice> named(const Json& list) {
 Result<std::vector<std::string>> running_alone(const Host& host) {
   if (std::string release = running_kernel(host); !release.empty()) return std::vector<std::string>{std::move(release)};
   return Error{ErrorCode::unsupported,
-               "kernels: running names the kernel that runs, and this root does not run",
+               "`kernels: running` means the running kernel, but this root is not running",
                kKernelsKey,
                "write all, newest, or the releases themselves",
                {}};
@@ -118,7 +118,7 @@ Result<KernelSet> after_change(const KernelChange& change, const Receipt& receip
                {}};
 }
 
-/// Adds the kernels that earlier changes brought. Those that had no package do not become the target.
+/// Adds the kernels that earlier changes brought. Kernels that had no package do not become the target.
 void add_followed(const Receipt& receipt, const Host& host, KernelSet& set) {
   const auto present = host.installed_kernels();
   std::vector<std::string> without;

@@ -29,7 +29,7 @@ Result<KernelChoice> kernel_choice_from(const Json& value);
 /// Host::kernel_release().
 Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, const Host& host);
 
-/// The kernels of a plan, after `slipway kernel` may have told of some.
+/// The kernels of a plan, including those that `slipway kernel` has reported as installed or removed.
 struct KernelSet {
   std::vector<std::string> releases;  ///< at least one; the first is the newest that must have modules
   /// Those of `releases` that are there because of earlier changes of the kernels, and not because of the spec or

@@ -72,7 +72,7 @@ void read_file(const Host& host, const std::string& path, bool later, std::vecto
   read_line(whole, fmt::format("{}:{}", path, first), later, lines);
 }
 
-/// Of several files with one name the one in the first folder counts, as in kmod, which reads all files by name.
+/// Of several files with the same name, the file in the first folder counts, as in kmod, which reads all files by name.
 std::map<std::string, std::string> config_files(const Host& host) {
   std::map<std::string, std::string> files;
   for (const std::string folder :

@@ -12,7 +12,7 @@
 
 namespace slipway::driver {
 
-/// Returns the folder with modules and firmware: "/usr/lib", or "/lib" in a root where that is not a link.
+/// Returns the folder with modules and firmware: "/usr/lib", or "/lib" in a root where /lib is not a link.
 std::string lib_folder(const Host& host);
 
 /// Returns the public library folder: "/usr/lib/x86_64-linux-gnu" (Debian) or else "/usr/lib64", if it exists; empty

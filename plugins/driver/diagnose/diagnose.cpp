@@ -25,7 +25,7 @@ void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
   const std::string does = bound.empty() ? "is loaded" : fmt::format("holds {}", fmt::join(bound, ", "));
   findings.fail("driver.nouveau",
                 fmt::format("the kernel's own driver ({}) {}, so NVIDIA's cannot start", facts.kernel_drivers, does),
-                "run `slipway apply`, which blacklists it also in the initramfs, then reboot");
+                "run `slipway apply`, which blacklists that driver in the initramfs too, then reboot");
 }
 
 // Returns the library that programs find first under that name; the file behind the link has the version in its name.

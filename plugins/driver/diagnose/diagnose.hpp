@@ -33,8 +33,8 @@ Findings diagnose_driver(const HostFacts& facts, const Host& host);
 /// Adds a finding when the next kernel to boot has no driver modules; verify fails for it too.
 void check_next_boot(const HostFacts& facts, const Host& host, Findings& findings);
 
-/// Adds a finding when NVSwitches have no Fabric Manager of the driver's version, for verify and doctor. It fails on a
-/// live machine. It is a warning on a simulated one, where no CUDA program runs.
+/// Adds a finding when NVSwitches have no Fabric Manager of the driver's version, for verify and doctor. The finding
+/// fails on a live machine. It is a warning on a simulated machine, where no CUDA program runs.
 void check_fabric_manager(const HostFacts& facts, const Host& host, Findings& findings);
 
 /// Returns lines about these modules: "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'".

@@ -50,10 +50,10 @@ std::string remedy_for_kernel(const HostFacts& facts, const std::string& release
   constexpr const char* kElse = "make one with `slipway driver build`, or stay on a kernel that has one";
   const auto wanted = facts.kernel_releases();
   if (facts.installed && std::ranges::count(facts.installed->without, release) != 0)
-    return fmt::format("there was no package for it: {}; `slipway apply` then uses it", kElse);
+    return fmt::format("there was no package for this kernel: {}; `slipway apply` then uses that package", kElse);
   if (facts.kernels_chosen && std::ranges::count(wanted, release) != 0)
-    return fmt::format(
-        "run `slipway apply`: the spec has modules for this kernel too; if there is no package for it, {}", kElse);
+    return fmt::format("run `slipway apply`: the spec has modules for this kernel too; if it has no package, {}",
+                       kElse);
   return fmt::format(
       "`slipway plan --kernel {}` says whether there is a package for this kernel. If so, write kernels: all in the "
       "spec's driver section, so that each kernel has its modules, and apply the spec without --kernel; else {}",

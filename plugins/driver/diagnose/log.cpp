@@ -95,7 +95,7 @@ std::string detail_text(const nvidia::health::XidRule& rule, const std::string& 
                      detail->needs_reset ? ", which asks for a reset" : "");
 }
 
-/// True for XIDs that a later one of the same GPU cancels.
+/// True for XIDs that a later XID of the same GPU cancels.
 bool cancelled(const std::vector<nvidia::XidCount>& counts, std::size_t which, const nvidia::health::Rules& rules) {
   for (std::size_t later = which + 1; later < counts.size(); ++later)
     if (counts[later].last.address == counts[which].last.address &&

@@ -17,7 +17,7 @@ constexpr std::size_t kOwnModuleLimit = 64U << 20;
 constexpr std::size_t kSymversFileLimit = 64U << 20;
 constexpr int kMostModules = 10;
 
-// Symbols of vmlinux in all kernels that NVIDIA's drivers support. Each one's checksum covers the structures that its
+// Symbols of vmlinux in all kernels that NVIDIA's drivers support. A symbol's checksum covers the structures that its
 // parameters lead to.
 constexpr std::array kWatched{
     std::string_view{"__alloc_pages"},

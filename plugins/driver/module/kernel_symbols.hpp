@@ -48,7 +48,7 @@ struct KernelSymbols {
   bool known = false;                 ///< a module of the kernel was read
   bool modversions = false;           ///< its modules record checksums: CONFIG_MODVERSIONS
   std::vector<SymbolSource> sources;  ///< the kernel's own modules first
-  std::string left_out;  ///< a Module.symvers of another build of this kernel, which does not count: a sentence
+  std::string left_out;  ///< a sentence about a Module.symvers of another build of this kernel; empty: none
 
   /// Returns the first source that has the symbol; nullptr if not found.
   const SymbolSource* find(std::string_view symbol) const;

@@ -139,7 +139,7 @@ Trust trust_of(const KeyId& signer, const std::optional<KeyId>& own, const Trust
   const bool in_machine = among(keys.machine_owner) != keys.machine_owner.end();
   if (id.empty() && in_spec) id = among(keys.spec)->key;
   if (id.empty() && in_machine) id = among(keys.machine_owner)->key;
-  // Kernels that are built with a key of their own each, under one name.
+  // Kernels that are built each with its own key, where all these keys have one name.
   const bool other_build = own && !own->serial.empty() && !signer.serial.empty() && own->issuer == signer.issuer;
   if (other_build && !in_spec && !in_machine) return Trust::no;
   if (keys.listed) {

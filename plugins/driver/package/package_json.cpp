@@ -14,7 +14,7 @@ Error malformed(std::string_view member, std::string_view why) {
   return {ErrorCode::corrupt, fmt::format("the driver package's \"{}\" {}", member, why), {}, {}, {}};
 }
 
-// Names become part of paths in the root, so one that is not a plain name is a defect or an attack.
+// Names become part of paths in the root, so a name that is not plain is a defect or an attack.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name.size() < 256 && name != "." && name != ".." &&
          std::ranges::none_of(name, [](char c) { return c == '/' || c == '\0' || c == '\n'; });

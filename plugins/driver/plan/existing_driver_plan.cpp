@@ -43,7 +43,7 @@ Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& tr
   add_traces(traces, error);
   error.next = how_to_remove(traces.front());
   if (versions.size() == 1 && settings.version.allows(*versions.begin()))
-    error.next += "; or use it as it is: existing: keep";
+    error.next += "; or use that driver as it is: existing: keep";
   return error;
 }
 
@@ -72,10 +72,9 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
   const bool agrees = versions.size() == 1 && settings.version.allows(*versions.begin());
   if (!agrees) return cannot_keep(settings, facts.existing);
   Plan plan;
-  plan.note(
-      fmt::format("the existing driver {} is kept ({}); slipway loads it and makes its nodes, and installs "
-                  "nothing",
-                  *versions.begin(), facts.existing.front().what));
+  plan.note(fmt::format(
+      "the existing driver {} is kept ({}); slipway loads that driver and makes its device nodes, and installs nothing",
+      *versions.begin(), facts.existing.front().what));
   if (!settings.parameters.empty())
     plan.note("existing: keep: the spec's parameters are not applied, since the driver's owner sets them");
   if (facts.kernels_chosen)

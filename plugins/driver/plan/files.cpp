@@ -103,7 +103,7 @@ std::string modprobe_text(const Settings& settings) {
   return text + options_lines(settings.parameters);
 }
 
-/// dracut includes modprobe.d only in a host-only initrd, and the kernel's own drivers in any other. It would also
+/// dracut includes modprobe.d only in a host-only initrd, and the kernel's own drivers in any other. dracut would also
 /// include NVIDIA's modules with 60 MB of firmware, and load them from there long after they were replaced. A dracut
 /// configuration file also applies to initrds that a kernel package creates later.
 std::string dracut_text(const Settings& settings) {

@@ -37,7 +37,7 @@ Result<KernelModules> modules_for(const Settings& settings, const HostFacts& fac
   return error;
 }
 
-/// Uses the installed driver's receipt for one kernel, if that driver is the planned one.
+/// Uses the installed driver's receipt for one kernel, if the installed driver is the planned one.
 void recall(const HostFacts& facts, bool may_lack, const Installation& installation, Wanted& wanted) {
   const bool is_second = installation.used && wanted.flavours.front() == nvidia::Flavour::proprietary;
   wanted.compiled_from.clear();

@@ -90,7 +90,7 @@ void add_debian_hooks(const std::string& program, Plan& plan) {
               hook_of_debian(program, "installed", "When the headers of a kernel are installed after the kernel."),
               "modules that are compiled need the kernel's headers");
   add_program(plan, path("postrm.d"), hook_of_debian(program, "removed", "When a kernel was removed."),
-              "the modules of a kernel go with it");
+              "the modules of a kernel are removed with the kernel");
 }
 
 }  // namespace
@@ -105,13 +105,13 @@ void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receip
   if (!facts.kernel_hooks.empty())
     add_unit_file(plan, "slipway-kernel@.service",
                   hook_unit_text(program, "prepare the GPU driver for kernel %i", "installed %i", ""),
-                  "what takes too long for a package manager's hook goes on there");
+                  "this unit continues work that takes too long for a package manager's hook");
   const bool retries = facts.follows_kernels && !receipt.without.empty();
   if (facts.kernel_hooks.empty() || retries)
     add_unit_file(plan, "slipway-kernel-scan.service",
                   hook_unit_text(program, "prepare the GPU driver for each kernel", "scan",
                                  facts.kernel_hooks.empty() ? "ExecStartPre=/bin/sleep 30\n" : ""),
-                  "it prepares kernels that have no modules yet");
+                  "this unit prepares kernels that have no modules yet");
   if (facts.kernel_hooks.empty())
     add_starter(plan, "slipway-kernel-scan.path",
                 "[Unit]\nDescription=slipway: wait for new kernels\n" + base::unit_while_installed(program) +

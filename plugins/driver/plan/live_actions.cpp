@@ -14,7 +14,7 @@ constexpr const char* kFirstModule = "nvidia";
 
 std::vector<unsigned> gpu_minors(const HostFacts& facts) {
   if (facts.loaded && !facts.gpu_minors.empty()) return facts.gpu_minors;
-  // Before the driver is loaded: it will number its GPUs in the order of their addresses.
+  // Before the driver is loaded: the driver will number its GPUs in the order of their addresses.
   std::vector<unsigned> minors;
   for (unsigned minor = 0; minor < facts.usable_gpus().size() && minor <= nvidia::kMaxGpuMinor; ++minor)
     minors.push_back(minor);
@@ -45,7 +45,7 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
   if (target.live && facts.loaded && facts.loaded->version != driver_version)
     plan.note(fmt::format("driver {} is loaded; it is replaced now if no process uses it, else with the next boot",
                           facts.loaded->version));
-  // The other modules need the first one, and are loaded and unloaded with it.
+  // The other modules need the first module, and are loaded and unloaded with it.
   for (const auto& module : settings.load)
     plan.add(action::kernel_module(module, {}, module == kFirstModule ? driver_version : ""));
   add_nodes(settings, facts, settings.load, plan);

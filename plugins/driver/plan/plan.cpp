@@ -28,11 +28,11 @@ Result<std::string> target_kernel(const HostFacts& facts, const Target& target) 
   return Error{ErrorCode::not_found,
                "slipway cannot tell which kernel the driver is for",
                "/lib/modules",
-               "name it: --kernel RELEASE",
+               "name the kernel: --kernel RELEASE",
                {}};
 }
 
-/// Suggests one of several kernels: one with a package in the source.
+/// Suggests one of several kernels: a kernel with a package in the source.
 Error which_kernel(Error problem, const Settings& settings, const HostFacts& facts, const Target& target,
                    const Inputs& inputs) {
   if (problem.code != ErrorCode::conflict || facts.several_kernels.empty()) return problem;
@@ -79,7 +79,7 @@ Status check_kernel_keys(const Settings& settings, const HostFacts& facts) {
   return Error{ErrorCode::invalid,
                "kernel_without_package: note has no effect: one kernel is planned for, and that one needs a package",
                "spec.components.driver.kernel_without_package",
-               "leave it out, or name the kernels that get modules as well: kernels: all",
+               "leave the key out, or name the kernels that get modules as well: kernels: all",
                {}};
 }
 
@@ -112,7 +112,7 @@ std::string enforces_of(const HostFacts& facts, const std::string& release) {
   return facts.kernel.enforces;
 }
 
-// A kernel that enforces signatures would refuse unsigned modules after they are installed: fail before.
+// A kernel that enforces signatures would refuse unsigned modules after they are installed, so the plan fails before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
   auto modules = installation.modules();

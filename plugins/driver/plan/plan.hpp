@@ -90,7 +90,7 @@ void add_boot_default(const Settings& settings, const HostFacts& facts, const Ta
 /// kernel has no modules; a path unit where there is no package manager with hooks.
 void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
 
-/// Adds modules and device nodes. If the kernel shows no GPU, one is assumed because of the spec.
+/// Adds modules and device nodes. If the kernel shows no GPU, a GPU is assumed because of the spec.
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan);
 
@@ -113,7 +113,7 @@ Action reboot_for_other_driver(const std::string& driver, bool blacklisted);
 /// Done when one of these kernels runs.
 Action reboot_into(const std::vector<std::string>& kernels);
 
-/// The component's check() and apply() for these actions. Applying changes nothing: it reports that a reboot is due,
+/// The component's check() and apply() for these actions. The apply() changes nothing: it reports that a reboot is due,
 /// and why.
 Result<bool> check_reboot(const Action& action, const Host& host);
 Result<Outcome> apply_reboot(const Action& action, const Host& host);

@@ -63,7 +63,7 @@ TEST_F(BootPackages, ComeFromTheSourceForAKernelThatHasNone) {
   EXPECT_TRUE(has_modules(kNewer));
 }
 
-// Earlier a boot waited for as long as a download may take, and containers with it.
+// Before the fix, a boot waited for as long as a download may take, and containers waited with it.
 TEST_F(BootPackages, AreGivenUpWhenTheTimeIsOverAndTheBootSaysWhy) {
   apply();
   has_kernel(kNewer);

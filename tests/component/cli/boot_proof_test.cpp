@@ -75,7 +75,7 @@ class BootProof : public ::testing::Test {
   DriverRoot root;
 };
 
-// Earlier the layers of the former driver were removed at once, and a rollback asked the source for them.
+// Before the fix, the layers of the former driver were removed at once, and a rollback asked the source for them.
 TEST_F(BootProof, RollbackAfterAnUpgradeNeedsNoSource) {
   upgrade();
   expect_done({"rollback"});

@@ -162,7 +162,7 @@ TEST_F(CompiledModules, AreNotCompiledAgainInASecondRootAndThePlanSaysSo) {
   EXPECT_EQ(run(*second, {"verify", "--deep"}).code, 0);
 }
 
-// An apply drops the layers of the former driver, so that a rollback compiled for minutes.
+// An apply drops the layers of the former driver: before the fix, a rollback then compiled for minutes.
 TEST_F(CompiledModules, AreNotCompiledAgainByARollback) {
   apply(*host, "compiling " + kName);
   package.add(*host, "550.163.01");

@@ -31,7 +31,7 @@ class LiveDriver : public ::testing::Test {
   LiveMachine machine;
 };
 
-// The driver's modules were not to be unloaded because slipway's own package was upgraded.
+// An upgrade of slipway's own package must not unload the driver's modules.
 TEST_F(LiveDriver, IsNotTouchedAfterAnUpgradeOfSlipwayItself) {
   const testing::TempDir prefix;
   machine.use_program(testing::install_into(prefix, {SLIPWAY_TEST_PLUGINS}));

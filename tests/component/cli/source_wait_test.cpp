@@ -21,7 +21,7 @@ TEST(SourceWait, EndsWithWaitingWhenItsTimeIsOver) {
   const Ran apply = root.run({"apply", "--wait-for-source=1s"});
   EXPECT_EQ(apply.code, 3) << apply.out << apply.err;
   EXPECT_THAT(apply.out, AllOf(HasSubstr("driver: waiting ("), HasSubstr("127.0.0.1:1"),
-                               HasSubstr("slipway has waited 1s for that to end")));
+                               HasSubstr("slipway waited 1s, and then gave up")));
   EXPECT_THAT(apply.out, HasSubstr("Nothing was changed. What waits still has to be done."));
   EXPECT_FALSE(std::filesystem::exists(root.path(kDriver)));
   EXPECT_EQ(root.run({"apply"}).code, 1) << "without it, it is a failure";

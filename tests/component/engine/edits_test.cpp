@@ -327,7 +327,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
 TEST_F(Edits, OfFilesOutsideTheSpecBelongToTheUser) {
   edit();
   host_.spec("    probe: {files: {/etc/more.conf: more}}\n");
-  EXPECT_THAT(run({"plan"}, 0).out, HasSubstr("! leave, because it was changed since"));
+  EXPECT_THAT(run({"plan"}, 0).out, HasSubstr("! keep, because it was changed since"));
   run({"apply", "--replace-edits=/etc/probe.conf"}, 1);
   run({"apply"}, 0);
   EXPECT_EQ(conf(), kByHand);

@@ -153,7 +153,7 @@ TEST(Environment, ChoosesNoPluginsForRootExceptForReadOnlyCommands) {
               HasSubstr("bystander.owned: bystander is not provisioned here"));
 }
 
-// Issue 6: ldconfig was skipped with a note, and the booted machine did not find the libraries.
+// Before the fix, ldconfig was skipped with a note, and the booted machine did not find the libraries.
 TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRun) {
   if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
   const ScratchHost host;

@@ -82,10 +82,13 @@ TEST_F(Failing, IsAWarningUntilTheNextApplyOnceItWorks) {
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("probe.apply: it did not work after the last apply, but no check of it fails now: "
-                                   "probe.works: it is broken"));
+    EXPECT_THAT(
+        ran.out,
+        HasSubstr("probe.apply: the component did not work after the last apply, but none of its checks fails now: "
+                  "probe.works: it is broken"));
   }
-  EXPECT_THAT(host.slipway({"status"}).out, ContainsRegex("`slipway doctor [^`]+` tells whether it works now, "));
+  EXPECT_THAT(host.slipway({"status"}).out,
+              ContainsRegex("`slipway doctor [^`]+` tells whether the component works now, "));
   EXPECT_EQ(host.tree(), before) << "those who look change nothing";
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(host.path(record)));
@@ -244,7 +247,7 @@ TEST_F(Failing, ThatWasUndoneIsAWarningOfAVerifyOfTheActiveGeneration) {
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
-// Before the fix, status reported a component as well although it could no longer be planned.
+// Before the fix, status reported that a component worked although it could no longer be planned.
 TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   const std::string well = std::string(kProbe) + "    follower: {}\n";
   host.spec(well);
@@ -266,7 +269,7 @@ TEST_F(Failing, DuringPlanningIsReportedByStatusAndForgottenWithTheFormerSpec) {
   EXPECT_EQ(host.tree(), before);
 }
 
-// No generation had the spec of the failed apply, and `slipway apply` alone repeated the previous one.
+// No generation has the spec of a failed apply: before the fix, the advised `slipway apply` repeated the previous spec.
 TEST_F(Failing, IsAdvisedToBeRepeatedWithTheSpecThatFailed) {
   host.spec(std::string(kProbe) + "    follower: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

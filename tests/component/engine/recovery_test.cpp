@@ -108,9 +108,9 @@ TEST(Recovery, AfterAFirstApplyThatFailedIsAdvisedWithItsSpec) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1);
     EXPECT_THAT(ran.err, HasSubstr("nothing is provisioned: the first apply failed (probe: ")) << command;
-    EXPECT_THAT(ran.err, HasSubstr("correct that, then run " + again)) << command;
+    EXPECT_THAT(ran.err, HasSubstr("correct the cause, then run " + again)) << command;
   }
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("correct that, then run " + again));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("correct the cause, then run " + again));
 
   host.spec("    probe: {custom: fails}\n    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
@@ -213,7 +213,7 @@ TEST(Recovery, RunsTheRestartForRestoredFiles) {
   EXPECT_EQ(host.text("new/file"), "one");
 }
 
-// Only systemctl knew.
+// Before the fix, only systemctl showed that the boot had failed.
 TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;

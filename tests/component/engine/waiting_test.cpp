@@ -94,7 +94,7 @@ TEST_F(Waiting, LogsOnceHowLongItWaitsAndForWhichProcess) {
   EXPECT_EQ(apply.code, 3);
   EXPECT_EQ(count_of(apply.err, "slipway waits until this is over"), 1U) << apply.err;
   EXPECT_THAT(apply.err, HasSubstr("and applies again, for 5s at most: probe: "));
-  EXPECT_THAT(apply.out, HasSubstr("held by python3 (pid 7); slipway has waited 5s for that to end)"));
+  EXPECT_THAT(apply.out, HasSubstr("held by python3 (pid 7); slipway waited 5s, and then gave up)"));
   EXPECT_GE(count_of(host.slipway({"log"}).out, "waiting"), 2U) << "each apply is logged";
 }
 
@@ -148,7 +148,7 @@ TEST_F(Waiting, IncludesALockedRoot) {
   ASSERT_TRUE(becomes_true([&] { return std::filesystem::exists(asleep); }));
   const Ran locked = host.slipway({"apply", "--wait=1s"});
   EXPECT_EQ(locked.code, 75);
-  EXPECT_THAT(locked.err, HasSubstr("another slipway is changing this root; slipway has waited 1s for that to end"));
+  EXPECT_THAT(locked.err, HasSubstr("another slipway is changing this root; slipway waited 1s, and then gave up"));
   const pid_t child = start({"apply", "--wait"});
   EXPECT_THAT(host.error_text(), HasSubstr("another slipway is changing this root; held by slipway-engine (pid "));
   std::filesystem::remove(host.path("etc/probe-hang-in-verify"));

@@ -118,7 +118,7 @@ TEST(MigRemovals, ThatFailKeepTheBootUnitAndHaveARemedy) {
   EXPECT_THAT(node.slipway({"status"}).out, HasSubstr("mig could not be removed: `slipway remove "));
   const Ran verified = node.slipway({"verify"});
   EXPECT_EQ(verified.code, 1) << verified.out;
-  EXPECT_THAT(verified.out, HasSubstr("fail  mig.removal: it could not be removed: GPU 0"));
+  EXPECT_THAT(verified.out, HasSubstr("fail  mig.removal: the component could not be removed: GPU 0"));
   ASSERT_EQ(node.sim("process remove all").code, 0);
   EXPECT_EQ(node.slipway({"remove", "mig"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(unit));

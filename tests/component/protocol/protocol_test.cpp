@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/protocol/protocol_test.cpp - slipway and plugins exchange the messages of the golden files.
 //
-// golden/MAJOR.MINOR has one file for each operation: {request, status, reply, says}. A difference to those of today's
-// version means that plugins which are out there may not be understood any more. What only adds (a member that older
-// ones ignore, an operation) is a new minor version with golden files of its own, and those of the older ones stay.
-// Anything else is a new major version. While a minor version is not released yet, SLIPWAY_WRITE_GOLDEN=1 in this
-// test's environment writes its files again.
+// golden/MAJOR.MINOR has one file for each operation: {request, status, reply, says}. A difference from the files of
+// the present version means that slipway may no longer understand existing plugins. A change that only adds (a member
+// that older versions ignore, an operation) is a new minor version with golden files of its own, and those of the older
+// versions stay. Any other change is a new major version. While a minor version is not released yet,
+// SLIPWAY_WRITE_GOLDEN=1 in this test's environment writes its files again.
 #include <dlfcn.h>
 #include <slipway/abi.h>
 #include <sys/utsname.h>

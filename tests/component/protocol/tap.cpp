@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/protocol/tap.cpp - stands between slipway and a plugin and writes down what they say to each other.
+// tests/component/protocol/tap.cpp - stands between slipway and a plugin and records their messages.
 //
 // $PROTOCOL_TAP_TARGET: the plugin. $PROTOCOL_TAP_LOG: a file that gets a line of JSON for each call:
 // {"op", "request", "status", "reply", "says": [{"op", "message"}]}.

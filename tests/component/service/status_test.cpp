@@ -161,7 +161,7 @@ TEST_F(StatusTest, SaysThatAFailedServiceWorksNow) {
   host_.put(
       "var/lib/slipway/failing.json",
       R"({"ticker": {"state": "failed", "findings": [{"name": "ticker.hand", "status": "fail", "text": "bent"}]}})");
-  EXPECT_THAT(text(), ContainsRegex("  ticker failed: `slipway doctor [^`]*` tells whether it works now, "));
+  EXPECT_THAT(text(), ContainsRegex("  ticker failed: `slipway doctor [^`]*` tells whether the component works now, "));
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();
   EXPECT_THAT(text(),

@@ -215,7 +215,7 @@ class AppliedService : public ::testing::Test {
   ScratchHost host_;
 };
 
-// Issue 5: the program with all commands stayed in memory beside each service.
+// Before the fix, the program with all commands stayed in memory beside each service.
 TEST_F(AppliedService, RunsOnlyTheSmallProgram) {
   apply("ticker", ", text: applied");
   RunningService service(host_, {"service", "ticker", "--boot"});

@@ -307,7 +307,7 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsTheKnownOnes) {
   EXPECT_THAT(found.error().what, ::testing::AllOf(::testing::HasSubstr("file"), ::testing::HasSubstr("merge")));
 }
 
-// Issue 6: an ordinary user's plan of a machine gave every file to that user.
+// Before the fix, an ordinary user's plan of a machine gave every file to that user.
 TEST(FindOwner, OfAnotherUsersRootIsResolvedInsideIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const test::TempRoot root;

@@ -244,7 +244,7 @@ TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
   EXPECT_EQ(check(desired()).standing, Standing::satisfied);  // the quick check does not read the files
   EXPECT_THAT(*kind(desired()).inspect(desired(), context),
               ElementsAre(layer + "/usr/bin/nvidia-smi is missing", layer + "/usr/lib/libcuda.so.1 has another content",
-                          layer + "/usr/lib/extra was not there when it was unpacked"));
+                          layer + "/usr/lib/extra was not in the layer when it was unpacked"));
 }
 
 TEST_F(UnpackAction, TwoRootsGetTheSameTree) {

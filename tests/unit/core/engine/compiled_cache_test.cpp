@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store of compiled modules: what it gives back, what it ignores, and what goes first.
+// The store of compiled modules: the entries that it returns, ignores, and removes first.
 #include "core/engine/packages/compiled_cache.hpp"
 
 #include <cstdint>
@@ -94,7 +94,7 @@ TEST_F(CompiledCacheTest, NeverGivesBackADamagedEntryAndReplacesItLater) {
   };
   damage("other bytes", "/files/kernel/nvidia.ko", "the modulE", "kernel/nvidia.ko has another content");
   damage("cut off", "/files/kernel/nvidia.ko", "the", "damaged");
-  damage("one more", "/files/kernel/more.ko", "x", "kernel/more.ko was not there");
+  damage("one more", "/files/kernel/more.ko", "x", "kernel/more.ko was not in the layer");
   damage("no record", "/entry.json", "", "entry.json lacks a member that slipway writes");
   damage("foreign record", "/entry.json", R"({"key": 1, "name": 2, "list": 3})",
          "entry.json lacks a member that slipway writes");

@@ -372,7 +372,7 @@ TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Issue 6: with a read-only /usr, a failed apply could not be undone: missing files "cannot be removed".
+// Before the fix, with a read-only /usr, a failed apply could not be undone: missing files "cannot be removed".
 TEST_F(PrivilegedRootFsTest, WhatIsMissingIsRestoredInAReadOnlyFolderToo) {
   root.put("/usr/there", "kept");
   const pid_t child = ::fork();

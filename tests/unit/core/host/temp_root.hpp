@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/host/temp_root.hpp - an empty folder to play root filesystem, gone at the end of the test.
+// tests/unit/core/host/temp_root.hpp - an empty folder that serves as a root filesystem and is removed at the end of
+// the test.
 #pragma once
 
 #include <cstdlib>

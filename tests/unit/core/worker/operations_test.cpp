@@ -140,7 +140,7 @@ TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
   EXPECT_EQ(cgroup.find("/slipway-worker-") != std::string::npos, possible) << cgroup;
 }
 
-/// What a worker with that plugin says first that has to go into a group by this descriptor.
+/// Returns the first message of a worker with that plugin, which has to enter the group of this descriptor.
 Json first_message(const std::string& plugin, const Fd& members) {
   auto channel = make_socket_pair().value();
   const auto group = moved_up(Fd(fcntl(members.get(), F_DUPFD_CLOEXEC, 0)));

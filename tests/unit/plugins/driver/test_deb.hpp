@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/driver/test_deb.hpp - makes small Debian packages, sound ones and others.
+// tests/unit/plugins/driver/test_deb.hpp - makes small Debian packages, valid and invalid ones.
 #pragma once
 
 #include <string>

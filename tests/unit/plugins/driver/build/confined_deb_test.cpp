@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attacks of a .deb that takes over the code that reads it; and that code still reads every valid .deb.
+// The attacks that are possible for a .deb that takes over the code which reads it. That code still reads every valid
+// .deb.
 #include "driver/build/confined_deb.hpp"
 
 #include <csignal>

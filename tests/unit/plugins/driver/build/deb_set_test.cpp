@@ -62,7 +62,7 @@ TEST_F(DebSetTest, NamesThePackageThatIsMissing) {
   have({{.package = "bash"}});
   EXPECT_EQ(to_text(choose_driver_debs(all(), nvidia::Flavour::open).error()),
             "error: the package nvidia-open-kernel-dkms is missing among the .deb files\n  at:    " + folder.string() +
-                "\n  do:    put it there: `apt-get download nvidia-open-kernel-dkms`\n");
+                "\n  do:    put that package there: `apt-get download nvidia-open-kernel-dkms`\n");
   have(testing::driver_debs());
   EXPECT_THAT(choose_driver_debs(all(), nvidia::Flavour::proprietary).error().what, HasSubstr("nvidia-kernel-dkms"));
   std::filesystem::remove(folder.at("/firmware-nvidia-gsp_535.261.03-1_amd64.deb"));
@@ -105,7 +105,7 @@ TEST_F(DebSetTest, RefusesCommonHeadersOfAnotherVersion) {
   EXPECT_EQ(error.what,
             "linux-headers-6.1.0-50-amd64 6.1.176-1 needs linux-headers-6.1.0-50-common 6.1.176-1, but the folder "
             "has linux-headers-6.1.0-50-common 6.1.170-3");
-  EXPECT_EQ(error.next, "put that one there: `apt-get download linux-headers-6.1.0-50-common=6.1.176-1`");
+  EXPECT_EQ(error.next, "put that version there: `apt-get download linux-headers-6.1.0-50-common=6.1.176-1`");
 }
 
 TEST_F(DebSetTest, ListsTheAvailableHeadersWhenTheWantedOnesAreMissing) {
@@ -113,7 +113,7 @@ TEST_F(DebSetTest, ListsTheAvailableHeadersWhenTheWantedOnesAreMissing) {
   EXPECT_EQ(
       to_text(choose_header_debs(all(), "6.1.0-53-amd64").error()),
       "error: the package linux-headers-6.1.0-53-amd64 is missing among the .deb files\n  at:    " + folder.string() +
-          "\n  found: headers of 6.1.0-50-amd64\n  do:    put it there: `apt-get download "
+          "\n  found: headers of 6.1.0-50-amd64\n  do:    put that package there: `apt-get download "
           "linux-headers-6.1.0-53-amd64`, or name a tree of headers: --headers DIR\n");
   std::filesystem::remove(folder.at("/linux-kbuild-6.1_6.1.176-1_amd64.deb"));
   EXPECT_THAT(choose_header_debs(all(), "6.1.0-50-amd64").error().what, HasSubstr("linux-kbuild-6.1 is missing"));

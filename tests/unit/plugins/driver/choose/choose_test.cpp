@@ -135,7 +135,7 @@ TEST_F(ChooseTest, NeedsNoNetworkForLockedPackages) {
   wanted.complete = false;
   have({{.kernel = "6.1.0-50-amd64"}});
   EXPECT_FALSE(chosen().compile);
-  // The modules were compiled here before, from the same source package: a second apply keeps it.
+  // The modules were compiled here before, from the same source package: a second apply keeps them.
   have({{.kernel = ""}});
   wanted.compiled_from = packages.front().digest;
   EXPECT_TRUE(chosen().compile);

@@ -30,13 +30,13 @@ class ExistingPlanTest : public ::testing::Test {
 };
 
 TEST_F(ExistingPlanTest, RefusesAnotherDriverAndExplainsHowToRemoveIt) {
-  EXPECT_EQ(
-      to_text(plan().error()),
-      "error: an NVIDIA driver that slipway did not install is in the way\n"
-      "  at:    libcuda1, nvidia-open-kernel-dkms (dpkg)\n"
-      "  found: packages: libcuda1, nvidia-open-kernel-dkms (dpkg), version 535.261.03; remove it: "
-      "`apt-get purge libcuda1 nvidia-open-kernel-dkms`\n"
-      "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use it as it is: existing: keep\n");
+  EXPECT_EQ(to_text(plan().error()),
+            "error: an NVIDIA driver that slipway did not install is in the way\n"
+            "  at:    libcuda1, nvidia-open-kernel-dkms (dpkg)\n"
+            "  found: packages: libcuda1, nvidia-open-kernel-dkms (dpkg), version 535.261.03; remove it: "
+            "`apt-get purge libcuda1 nvidia-open-kernel-dkms`\n"
+            "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use that driver as it is: "
+            "existing: keep\n");
 }
 
 TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionRequestedAndInstallsNothing) {

@@ -144,7 +144,7 @@ TEST_F(PlanKernels, WithoutTheKeyAreUnchanged) {
 
 TEST_F(PlanKernels, RunningIsForALiveMachine) {
   kernels = "running";
-  EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root does not run\n  at:    spec.components.driver.kernels"));
+  EXPECT_THAT(to_text(bad(*offline())), HasSubstr("this root is not running\n  at:    spec.components.driver.kernels"));
   host.gpu("0000:1b:00.0", 0x2330);
   EXPECT_EQ(installed(good(*host.live())).kernels_text(), "kernel 6.1.0-50-amd64");
 }
@@ -213,7 +213,8 @@ TEST_F(PlanKernels, OneWithoutAPackageCanBeANote) {
             "the kernels always needs modules");
 }
 
-// It was searched once, in the complete source: the lock need not contain it, and the network is not needed again.
+// The package was searched once, in the complete source: the lock need not contain it, and a second plan needs no
+// network.
 TEST_F(PlanKernels, WithoutAPackageAreNotSearchedAgain) {
   without_package = "note";
   add_kernel("6.1.0-53-amd64");
