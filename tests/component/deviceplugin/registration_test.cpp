@@ -100,7 +100,7 @@ TEST(DevicePluginService, TriesAgainAfterKubeletRefused) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
-// Issue 5: gRPC's eighty shared libraries took more memory than the service itself.
+// Before the fix, gRPC's eighty shared libraries took more memory than the service itself.
 TEST(DevicePluginProgram, NeedsNoLibrariesButThoseOfC) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers are libraries too";

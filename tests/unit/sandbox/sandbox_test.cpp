@@ -121,7 +121,7 @@ int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
   return WIFEXITED(status) && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
 }
 
-// Issue 6: "cannot make the mounts private" (EINVAL) when "/" is not a mount point, so depmod did not run.
+// Before the fix: "cannot make the mounts private" (EINVAL) when "/" is not a mount point, so depmod did not run.
 TEST_F(SandboxTest, RunsInAPlainChrootAndLeavesNoMountThere) {
   const TempRoot outer;
   for (const std::string folder : {"/usr", "/proc", "/dev", "/inner/usr", "/inner/etc", "/inner/proc"})

@@ -98,7 +98,7 @@ TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
   EXPECT_TRUE(with_flags({{"failOnInitError", true}})->fail_on_init_error);
 }
 
-// Issue 21: `all` switched the XIDs off, but a GPU with ECC errors still became unhealthy.
+// Before the fix, `all` switched the XIDs off, but a GPU with ECC errors still became unhealthy.
 TEST(HealthChecks, AreDisabledForAllOrForXids) {
   const nvidia::health::Rules rules;
   EXPECT_TRUE(XidFilter("ALL", "", rules).nothing_counts());

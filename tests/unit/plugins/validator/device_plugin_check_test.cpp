@@ -51,7 +51,7 @@ TEST(DevicePlugin, IsNotExercisedWithoutKubeletOrWithoutAPlugin) {
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("not-exercised"));
 }
 
-// Issue 13: verify reported both that no kubelet had run, and that kubelet had no device.
+// Before the fix, verify reported both that no kubelet had run, and that kubelet had no device.
 TEST(DevicePlugin, IsNotExercisedWhereAPluginListensAndNoKubeletHasRun) {
   FakeHost host;
   host.live("6.1.0-50-amd64").directory(kDevicePluginsFolder);
