@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;  // a package or a module
 constexpr std::size_t kMostOfList = std::size_t{4} << 20U;
-constexpr std::string_view kDetectPackage = "nvidia-detect";  ///< Debian's, with the devices that a driver supports
+constexpr std::string_view kDetectPackage = "nvidia-detect";  ///< Debian's, with a list of GPUs
 constexpr std::size_t kMostOfSymvers = std::size_t{64} << 20U;
 constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a program of 1 MB
 
@@ -91,7 +91,7 @@ Status PackageBuild::list_gpus(const Scratch& scratch) {
   for (const auto& deb : debs_)
     if (deb.package == kDetectPackage && deb.upstream_version() == driver_.version)
       SLIPWAY_CHECK(unpack_deb_confined(deb.file, lists, [](const std::string& path) {
-        return path == "usr/share/nvidia/nvidia.ids" ? std::string("nvidia.ids") : std::string();
+        return path == "usr/share/nvidia/nvidia-open.ids" ? std::string("open.ids") : std::string();
       }));
   const auto read = [&]() -> Result<Json> {
     if (!options_.supported_gpus.empty()) {
@@ -102,7 +102,7 @@ Status PackageBuild::list_gpus(const Scratch& scratch) {
     SupportedGpus list;
     if (const auto packed = read_regular(readme, kMostOfList))
       if (const auto text = decompress(*packed)) list = gpus_of_readme(*text);
-    if (const auto ids = read_regular(lists + "/nvidia.ids", kMostOfList)) list.add(gpus_of_ids(*ids, list));
+    if (const auto ids = read_regular(lists + "/open.ids", kMostOfList)) list.add(gpus_of_ids(*ids));
     return to_json(list);
   };
   SLIPWAY_TRY(list, in_confined_process({}, read));

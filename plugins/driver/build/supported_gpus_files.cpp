@@ -64,16 +64,12 @@ SupportedGpus gpus_of_readme(std::string_view text) {
   return list;
 }
 
-SupportedGpus gpus_of_ids(std::string_view text, const SupportedGpus& open) {
+SupportedGpus gpus_of_ids(std::string_view text) {
   SupportedGpus list;
-  if (open.open.supports.empty()) return list;
   for (const auto& line : lines_of(text)) {
     const std::string_view word = trimmed(line);
     if (word.size() != kVendorWord.size() + kListDigits || !word.starts_with(kVendorWord)) continue;
-    const auto id = id_at(word.substr(kVendorWord.size()));
-    if (!id || open.open.supports.contains(*id)) continue;
-    list.open.lacks.insert(*id);
-    list.proprietary.supports.insert(*id);
+    if (const auto id = id_at(word.substr(kVendorWord.size()))) list.open.supports.insert(*id);
   }
   return list;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/driver/build/supported_gpus_files.hpp - reads the lists of supported devices that come with a driver: the
-// README of the open modules, Debian's nvidia.ids, and NVIDIA's supported-gpus.json.
+// README of the open modules, Debian's nvidia-open.ids, and NVIDIA's supported-gpus.json.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@ namespace slipway::driver {
 /// Reads the table "Compatible GPUs" of the open modules' README.md: rows "| NAME | 1E02 [1028 08ED] |".
 SupportedGpus gpus_of_readme(std::string_view text);
 
-/// Reads nvidia.ids (package nvidia-detect): a line "10DE1E02" for each device that the driver supports with any of its
-/// modules. Those that `open`, the README's list, does not name are not supported by the open modules.
-SupportedGpus gpus_of_ids(std::string_view text, const SupportedGpus& open);
+/// Reads nvidia-open.ids (package nvidia-detect): a line "10DE1EB8" for each device that the open modules support
+/// although the README does not name it: boards of data centers such as T4. So a device that neither names may be
+/// supported.
+SupportedGpus gpus_of_ids(std::string_view text);
 
 /// Reads supported-gpus.json of NVIDIA's .run file and packages. A chip with the feature "kernelopen" is supported by
 /// the open modules, one with "gsp_proprietary_supported" by both kinds, one with "legacybranch" by none of this

@@ -117,6 +117,11 @@ void diagnose_running(const HostFacts& facts, const Host& host, Findings& findin
 
 Findings diagnose_driver(const HostFacts& facts, const Host& host) {
   Findings findings;
+  if (!facts.gpu_table_problem.is_null()) {
+    const Error problem = error_from_json(facts.gpu_table_problem);
+    findings.fail("driver.gpu-table", fmt::format("{}: {}; every plan fails", problem.where, problem.what),
+                  problem.next);
+  }
   diagnose_kernels(facts, host, findings);
   diagnose_other_drivers(facts, host, findings);
   diagnose_modprobe(facts, findings);

@@ -22,6 +22,7 @@ namespace slipway::driver {
 ///   driver.uvm-nodes    /dev/nvidia-uvm and -tools are missing or wrong, or the module is not loaded
 ///   driver.nouveau      nouveau is loaded
 ///   driver.modprobe     a line of modprobe.d, or the kernel's command line, keeps a module from being loaded
+///   driver.gpu-table    a file that renews the table of GPUs has a mistake
 ///   driver.fabric-manager  NVSwitches without a Fabric Manager of the driver's version
 ///   driver.signature    the kernel refused a module's signature, now or according to the log
 ///   driver.start        the driver could not start a GPU

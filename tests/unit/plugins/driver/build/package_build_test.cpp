@@ -133,11 +133,11 @@ TEST_F(PackageBuildTest, PacksTheDriversOwnListOfGpusFromDebiansFilesOrNvidias) 
                                  .content = testing::compressed("| Tesla T4 | 1EB8 |\n", "gzip")});
   debs.back().write(folder.string());
   testing::TestDeb{.package = "nvidia-detect",
-                   .entries = {{.path = "./usr/share/nvidia/nvidia.ids", .content = "10DE1DB5\n10DE1EB8\n"}}}
+                   .entries = {{.path = "./usr/share/nvidia/nvidia-open.ids", .content = "10DE20B1\n10DE1EB8\n"}}}
       .write(folder.string());
   ASSERT_TRUE(build({"--with-source"}));
   EXPECT_EQ(description()["manifests"][0]["annotations"]["dev.slipway.driver.gpus"],
-            R"({"open":{"lacks":"1db5","supports":"1eb8"},"proprietary":{"supports":"1db5"}})");
+            R"({"open":{"supports":"1eb8 20b1"}})");
   EXPECT_FALSE(fs::exists(package("source/README.md.gz")));
   folder.file("/gpus.json", R"({"chips": [{"devid": "0x1EB8", "features": ["kernelopen"]}]})");
   ASSERT_TRUE(build({"--supported-gpus", folder.at("/gpus.json").string()}));

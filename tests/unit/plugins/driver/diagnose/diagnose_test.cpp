@@ -302,6 +302,13 @@ TEST_F(DriverDiagnose, UsesASitesHealthRulesAndNamesTheirErrors) {
   EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 79"));
 }
 
+TEST_F(DriverDiagnose, NamesAMistakeInTheTableOfGpus) {
+  EXPECT_THAT(found(), Not(HasSubstr("driver.gpu-table")));
+  host.file("/etc/slipway/gpus.yaml", "version: v1\nchips:\n  2901: {architecture: blackwel}\n");
+  EXPECT_THAT(found(),
+              HasSubstr("fail driver.gpu-table: /etc/slipway/gpus.yaml:3:24: unknown architecture 'blackwel'"));
+}
+
 TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
   log("[ 1.0] NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x0:1900)\n");
   EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));

@@ -41,7 +41,7 @@ class PlanKernels : public ::testing::Test {
   Json section() const {
     Json json{{"version", "535.261.03"},
               {"source", {{"repository", testing::kRepository}}},
-              {"modules", "auto"},
+              {"modules", modules},
               {"precompiled", "prefer"},
               {"load", {"nvidia"}},
               {"blacklist_nouveau", true},
@@ -89,6 +89,7 @@ class PlanKernels : public ::testing::Test {
 
   TestHost host;
   Json kernels = "all";
+  Json modules = "auto";
   std::string without_package = "error";
   bool complete = true;
   std::vector<TestPackage> packages{{.kernel = kKernel}, {.kernel = kOther}};
@@ -288,6 +289,44 @@ TEST_F(PlanKernels, NoteWithoutFurtherKernelsIsRefused) {
   kernels = nullptr;
   without_package = "note";
   EXPECT_THAT(bad(*offline({kKernel})).what, HasSubstr("kernel_without_package: note has no effect"));
+}
+
+TEST_F(PlanKernels, GetBothKindsOfModulesOrNone) {
+  modules = {"open", "proprietary"};
+  for (const std::string& release : {std::string(kKernel), kOther})
+    packages.push_back({.kernel = release, .flavour = "proprietary"});
+  const auto plan = good(*offline());
+  const auto text = summary(plan);
+  for (const std::string& release : {std::string(kKernel), kOther}) {
+    EXPECT_THAT(text, HasSubstr(" modules/" + release + "=sha256:modules-535.261.03-open-" + release));
+    EXPECT_THAT(text,
+                HasSubstr(" modules-proprietary/" + release + "=sha256:modules-535.261.03-proprietary-" + release));
+    EXPECT_THAT(text, HasSubstr("current/modules/" + release + "/kernel !depmod"))
+        << "in an image the open ones are used";
+  }
+  EXPECT_THAT(text, Not(HasSubstr("modules-load.d")));
+  const Receipt receipt = installed(plan);
+  EXPECT_EQ(receipt.flavours_text(), "open and proprietary");
+  ASSERT_EQ(receipt.proprietary.size(), 2U);
+  EXPECT_EQ(receipt_from_json(to_json(receipt))->proprietary.back().manifest, receipt.proprietary.back().manifest);
+  packages.erase(packages.begin() + 2);  // the proprietary ones of the older kernel
+  EXPECT_THAT(to_text(bad(*offline())), HasSubstr("proprietary modules, kernel " + std::string(kKernel)));
+  without_package = "note";
+  const auto without = good(*offline());
+  EXPECT_THAT(without.notes(), Contains(HasSubstr("kernel 6.1.0-50-amd64 gets no driver modules")));
+  EXPECT_THAT(summary(without), Not(HasSubstr("modules/6.1.0-50-amd64=")));
+}
+
+TEST_F(PlanKernels, OfAMachineWithV100UseTheProprietaryModulesOfBothKinds) {
+  modules = {"proprietary", "open"};
+  kernels = nullptr;
+  packages = {{.kernel = kKernel}, {.kernel = kKernel, .flavour = "proprietary"}};
+  host.gpu("0000:65:00.0", 0x1db5);
+  const auto plan = good(*live_for(kKernel));
+  EXPECT_THAT(summary(plan), HasSubstr("current/modules-proprietary/6.1.0-50-amd64/kernel !depmod:6.1.0-50-amd64"));
+  EXPECT_THAT(plan.notes(), Contains(HasSubstr("the proprietary ones are used here: V100-SXM2-32GB (volta) at "
+                                               "0000:65:00.0 is not supported by the open modules")));
+  EXPECT_EQ(plan.outputs()["flavour"], "proprietary");
 }
 
 }  // namespace
