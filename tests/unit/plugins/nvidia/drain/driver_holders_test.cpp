@@ -40,7 +40,7 @@ TEST_F(DriverHolders, AreNamedOnceEachWithUnitContainerOrPod) {
   process(4194313, "shell", "/user.slice", {"/dev/null", "/home/user/nvidia0"});
   const auto texts = found();
   ASSERT_EQ(texts.size(), 2U) << ::testing::PrintToString(texts);
-  EXPECT_THAT(texts[0], HasSubstr("trainer (pid 4194311, unit slurmd.service"));
+  EXPECT_THAT(texts[0], HasSubstr("trainer (pid 4194311, slurmd.service"));
   EXPECT_TRUE(texts[0].ends_with(" on /dev/nvidia0")) << "says more than the node of all: " << texts[0];
   EXPECT_THAT(texts[1], HasSubstr("worker (pid 4194312, "));
   EXPECT_THAT(texts[1], HasSubstr(id.substr(0, 12)));
