@@ -305,8 +305,11 @@ TEST(DriverPlan, PlansItsModuleVersionWhileAnotherIsLoaded) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
   const auto plan = Planning{}.good(*host.live());
-  EXPECT_EQ(summary(plan), std::string(kFilesPart) + "custom loaded driver\n" + kControlPart +
-                               "device-node /dev/nvidia0 195:0 666\ncustom services of the driver\n");
+  EXPECT_EQ(summary(plan), std::string(kFilesPart) +
+                               R"(custom loaded driver {"drain":{"policy":"fail-fast"},"flavour":"open",)"
+                               R"("kubelet_socket":"","version":"535.261.03"})"
+                               "\n" +
+                               kControlPart + "device-node /dev/nvidia0 195:0 666\ncustom services of the driver {}\n");
   const auto& actions = plan.actions();
   const auto nvidia = std::ranges::find_if(actions, [](const Action& action) { return action.target() == "nvidia"; });
   ASSERT_NE(nvidia, actions.end());
@@ -323,7 +326,7 @@ TEST(DriverPlan, PlansItsModuleVersionWhileAnotherIsLoaded) {
 TEST(DriverPlan, ReplacesALoadedDriverOfTheOtherFlavour) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("535.261.03", {"nvidia", "nvidia-uvm", "nvidia-modeset"}, false);
-  EXPECT_THAT(summary(Planning{}.good(*host.live())), HasSubstr("custom loaded driver\n"));
+  EXPECT_THAT(summary(Planning{}.good(*host.live())), HasSubstr("custom loaded driver {"));
   EXPECT_THAT(
       summary(Planning{.packages = {TestPackage{.flavour = "proprietary"}}, .more = {{"modules", "proprietary"}}}.good(
           *host.live())),
