@@ -129,6 +129,13 @@ void append_trigger(Page& text, const core::Trigger& trigger, const core::Planne
   if (!tool.empty() && verbose) text << "      by " << tool << '\n';
 }
 
+void append_interruption(Page& text, const core::PlannedRun& run) {
+  if (!run.on_machine || !run.changes()) return;
+  text << "interruption: " << run.interruption.name();
+  if (!run.interruption.why.empty()) text << " (" << joined(run.interruption.why, "; ") << ')';
+  text << '\n';
+}
+
 /// By trigger: {"tool": the program to run} or {"skipped": the reason why none will run}.
 Json prospects_json(const core::PlannedRun& run) {
   Json all = Json::object();
@@ -191,6 +198,7 @@ Page plan_text(const core::PlannedRun& run, const Options& options) {
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const core::PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const core::Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
+  append_interruption(text, run);
   const auto kept = app::kept_paths(run);
   text << Page(conclusion(run, kept));
   if (!kept.empty()) text << "  kept: " << typed(core::edit_remedies(kept), options) << '\n';
@@ -233,6 +241,7 @@ Json plan_json(const core::PlannedRun& run, const Options& options) {
   Json plan{{"changes", run.changes()},
             {"components", components},
             {"edits", edits_json(run, options)},
+            {"interruption", {{"level", run.interruption.name()}, {"why", run.interruption.why}}},
             {"kernel", run.kernel},
             {"pending", run.pending},
             {"recovery", run.recovery},

@@ -83,6 +83,8 @@ struct ActionContext {
   /// The component's own check and apply, for custom actions.
   std::function<Result<bool>(const Action&)> custom_check;
   std::function<Result<Outcome>(const Action&)> custom_apply;
+  /// Whether a custom action may begin.
+  std::function<Result<Outcome>(const Action&)> custom_preflight = {};
 };
 
 /// One kind of action. For an action that is not satisfied, the engine calls capture() (journaled), stage() (for all
@@ -95,6 +97,12 @@ class ActionKind {
   virtual ~ActionKind() = default;
 
   virtual Phase phase() const { return Phase::switch_in; }
+  /// True when perform() is called after stage() and before anything is switched. The result is not checked again.
+  virtual bool is_before_switch(const Action&) const { return false; }
+  /// True for a step of the change, which is not recorded. An action before the switch is one.
+  virtual bool is_step(const Action& action) const { return is_before_switch(action); }
+  /// Called for an action before the switch, before the first change of the component: whether it may begin.
+  virtual Result<Outcome> admit(const Action&, ActionContext&) const { return Outcome::done(); }
   /// True when a reboot loses the result, which exists on a running machine only.
   virtual bool is_lost_at_boot() const { return false; }
   /// True when perform() checks that services run again. Earlier restarts of the plan are then done first.

@@ -159,6 +159,9 @@ Result<Settings> read_settings(const Spec& spec, const nvidia::GpuTable& table) 
   SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
   settings.kernels = std::move(kernels);
   settings.holds_kernel = !spec.has("new_kernel.without_modules") || spec.text("new_kernel.without_modules") == "hold";
+  SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), fmt::format("{}.drain", kSection)));
+  settings.drain = drain;
+  settings.kubelet_socket = spec.text("kubelet_socket");
   settings.note_missing_package = spec.text("kernel_without_package") == "note";
   return settings;
 }

@@ -14,6 +14,7 @@
 #include "driver/choose/version_constraint.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/module/trusted_keys.hpp"
+#include "nvidia/drain/settings.hpp"
 #include "nvidia/gpus/gpu_table.hpp"
 
 namespace slipway::driver {
@@ -34,7 +35,9 @@ struct Settings {
   std::string libdir;  ///< "auto", "none" or an absolute path
   bool keep_existing = false;
   KernelChoice kernels;
-  bool holds_kernel = true;           ///< new_kernel.without_modules: hold
+  bool holds_kernel = true;  ///< new_kernel.without_modules: hold
+  nvidia::drain::Settings drain;
+  std::string kubelet_socket;         ///< empty: kubelet is not asked
   bool note_missing_package = false;  ///< a further kernel without a package gives a note, not an error
 };
 

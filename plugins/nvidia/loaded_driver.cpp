@@ -29,6 +29,18 @@ bool would_load_driver_for_nothing(const Host& host) {
   return modules && modules->find("/nvidia.ko") != std::string::npos;
 }
 
+std::vector<std::string> exclusives_of_gpus(const Host& host) {
+  constexpr std::string_view kFolder = "/proc/driver/nvidia/gpus";
+  std::vector<std::string> names;
+  const auto addresses = host.list(kFolder).value_or(std::vector<std::string>{});
+  for (const auto& address : addresses) {
+    const std::string uuid = parse_gpu_uuid(host.attribute(std::string{kFolder} + "/" + address + "/information"));
+    if (uuid.starts_with("GPU-") && uuid.find("?") == std::string::npos) names.push_back(exclusive_of(uuid));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::vector<unsigned> read_gpu_minors(const Host& host) {
   constexpr std::string_view kFolder = "/proc/driver/nvidia/gpus";
   std::vector<unsigned> minors;

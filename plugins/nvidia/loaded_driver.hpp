@@ -31,6 +31,9 @@ std::optional<LoadedDriver> read_loaded_driver(const Host& host);
 /// GPU is on the bus, no driver is loaded, and the kernel has one.
 bool would_load_driver_for_nothing(const Host& host);
 
+/// Returns the locks for changes of the loaded driver's GPUs, see exclusive_of(); sorted.
+std::vector<std::string> exclusives_of_gpus(const Host& host);
+
 /// Returns the minor numbers of the loaded driver's GPUs, ascending.
 std::vector<unsigned> read_gpu_minors(const Host& host);
 

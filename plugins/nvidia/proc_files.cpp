@@ -52,6 +52,10 @@ std::optional<unsigned> parse_gpu_minor(std::string_view information) {
   return minor;
 }
 
+std::string parse_gpu_uuid(std::string_view information) {
+  return std::string{line_after(information, "GPU UUID:").value_or("")};
+}
+
 std::string parse_gpu_model(std::string_view information) {
   return std::string{line_after(information, "Model:").value_or("")};
 }

@@ -26,6 +26,8 @@ std::optional<ProcVersion> parse_proc_version(std::string_view text);
 
 /// Reads "Device Minor:" in /proc/driver/nvidia/gpus/ADDRESS/information.
 std::optional<unsigned> parse_gpu_minor(std::string_view information);
+/// Reads "GPU UUID:" in the same file; empty if it is missing, and "GPU-????…" before the GPU was used.
+std::string parse_gpu_uuid(std::string_view information);
 /// Reads "Model:" in the same file: the product's name; empty if it is missing.
 std::string parse_gpu_model(std::string_view information);
 

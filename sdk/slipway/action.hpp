@@ -183,6 +183,14 @@ struct Custom {
   /// slipway's running services release the driver while the component's actions are done or undone, and resume
   /// afterwards, with any result.
   bool quiesces_services = false;
+  /// Done when everything is unpacked, before the component's files are switched and before anything is removed: it
+  /// frees a device that the former files serve. preflight() is called before that, too, and nothing of the component
+  /// is changed unless the action may begin. It is a step, and check() is not called afterwards.
+  bool before_switch = false;
+  bool is_step = false;  ///< a step of the change: it is not recorded, and nothing is undone when it is planned no more
+  Json on_failure = nullptr;  ///< `data` of the action to do when the apply fails, after all files are restored
+  /// What it interrupts, as the plan shows it: "services", "driver reload" or "reboot"; empty: nothing.
+  std::string interrupts = {};
 };
 Action custom(const Custom& desired);
 

@@ -35,6 +35,15 @@ class CustomKind final : public ActionKind {
 
   Phase phase() const override { return Phase::activate; }
   bool waits_for_restarts() const override { return true; }
+  bool is_before_switch(const Action& action) const override { return action.json().value("before_switch", false); }
+
+  bool is_step(const Action& action) const override {
+    return is_before_switch(action) || action.json().value("is_step", false);
+  }
+
+  Result<Outcome> admit(const Action& action, ActionContext& context) const override {
+    return context.custom_preflight ? context.custom_preflight(action) : Outcome::done();
+  }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
@@ -73,6 +82,10 @@ class CustomKind final : public ActionKind {
   Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
     if (const auto removal = with_data(action, action.value("on_removal"))) return undo(action, removal, context);
     return stays(action) ? Status{} : restore(action, original, context);
+  }
+
+  Status reinstate(const Action& action, const Image&, ActionContext& context) const override {
+    return undo(action, with_data(action, action.value("on_failure")), context);
   }
 
   Result<Json> fingerprint(const Action& action, ActionContext&) const override {

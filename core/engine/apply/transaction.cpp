@@ -12,6 +12,12 @@
 namespace slipway::core {
 namespace {
 
+bool is_put_off(const Outcome& outcome) {
+  return outcome.kind == Outcome::Kind::waiting || outcome.kind == Outcome::Kind::reboot_required;
+}
+
+bool is_before_switch(const PlannedItem& item) { return !item.removal && item.kind->is_before_switch(item.action); }
+
 bool has(const std::vector<std::string>& texts, const Trigger& trigger) {
   return std::ranges::count(texts, trigger.text()) > 0;
 }
@@ -26,9 +32,7 @@ Action kept_action(const Action& action) {
 
 }  // namespace
 
-bool Transaction::is_put_off() const {
-  return outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required;
-}
+bool Transaction::is_put_off() const { return core::is_put_off(outcome_); }
 
 Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
                          std::map<std::string, Json> sources)
@@ -118,6 +122,37 @@ Status Transaction::stage() {
   return session_.root().sync();
 }
 
+/// Asks whether the actions that come before the switch may begin. @return `done`, or the outcome that puts the change
+/// off
+Result<Outcome> Transaction::admit() {
+  for (const PlannedItem* item : changing_) {
+    if (!is_before_switch(*item)) continue;
+    ActionContext now = context(*item);
+    SLIPWAY_TRY(outcome, item->kind->admit(item->action, now));
+    if (core::is_put_off(outcome)) return outcome;
+  }
+  return Outcome::done();
+}
+
+/// Does the actions that come before the switch.
+Status Transaction::make_way() {
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    PlannedItem& item = *changing_[i];
+    if (!is_before_switch(item)) continue;
+    SLIPWAY_CHECK(check_not_stopped());
+    session_.ui().step({planned_.name, "prepare"}, item.check.summary);
+    ActionContext now = context(item);
+    SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
+    SLIPWAY_CHECK(journal_.done(steps_[i].id));
+    if (core::is_put_off(outcome)) {
+      outcome_ = outcome;
+      return {};
+    }
+    if (!outcome.reason.empty()) session_.ui().log(Ui::Level::info, {planned_.name, "prepare"}, outcome.reason);
+  }
+  return {};
+}
+
 Status Transaction::take_away() {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
@@ -202,7 +237,8 @@ Result<std::vector<Trigger>> Transaction::made_needless(const PlannedItem& item)
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
-    if (item.removal || item.kind->phase() != phase || restarts_before(item).empty() == late) continue;
+    if (item.removal || item.kind->phase() != phase || is_before_switch(item)) continue;
+    if (restarts_before(item).empty() == late) continue;
     SLIPWAY_CHECK(check_not_stopped());
     SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
@@ -240,6 +276,7 @@ Status Transaction::activate_remaining(bool late) {
   SLIPWAY_TRY(made, find_made_folders());
   for (PlannedItem& item : planned_.items) {
     if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
+    if (is_before_switch(item)) continue;
     if (planned_.recorded.contains(item.key())) continue;  // the component could not say whether it is needed
     if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
@@ -253,8 +290,9 @@ Status Transaction::activate_remaining(bool late) {
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
     session_.ui().step({planned_.name, "activate"}, item.check.summary);
-    SLIPWAY_CHECK(item.kind->perform(item.action, now));
+    SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_.back().id));
+    if (!outcome.reason.empty()) session_.ui().log(Ui::Level::info, {planned_.name, "activate"}, outcome.reason);
   }
   return {};
 }
@@ -320,7 +358,7 @@ Status Transaction::check_all() {
       item->record = record;
       now.record = record;
     }
-    if (is_put_off()) continue;
+    if (is_put_off() || is_before_switch(*item)) continue;
     SLIPWAY_TRY(check, item->kind->check(item->action, now));
     if (check.standing == Check::Standing::drift_kept) {  // for keys and units, edits that were kept before stay kept
       if (!written.is_null()) keep(*item);
@@ -343,7 +381,7 @@ Result<Ownership> Transaction::ownership() {
   owned.order = order_;
   owned.outputs = planned_.plan.outputs();
   for (const PlannedItem& item : planned_.items) {
-    if (item.removal) continue;  // removed, or a user's now
+    if (item.removal || item.kind->is_step(item.action)) continue;  // removed, or a user's now
     if (item.check.standing == Check::Standing::at_boot) continue;
     Image original = item.original;
     Json record = item.record;
@@ -378,8 +416,13 @@ Status Transaction::write_down(const Ownership& owned) {
 }
 
 Result<Outcome> Transaction::run(const Json& applied) {
-  const auto all = [&]() -> Result<Ownership> {
+  SLIPWAY_TRY(admitted, admit());
+  if (core::is_put_off(admitted)) return admitted;
+  const auto prepare = [&]() -> Status {
     SLIPWAY_CHECK(stage());
+    return make_way();
+  };
+  const auto all = [&]() -> Result<Ownership> {
     SLIPWAY_CHECK(take_away());
     SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
     SLIPWAY_CHECK(session_.root().sync());
@@ -389,6 +432,8 @@ Result<Outcome> Transaction::run(const Json& applied) {
     return commit(applied);
   };
   if (const Status intended = intend(); !intended) return intended.error();
+  if (Status prepared = prepare(); !prepared) return undo(std::move(prepared).error());
+  if (is_put_off()) return leave_as_it_is();
   auto owned = all();
   if (!owned) return undo(std::move(owned).error());
   SLIPWAY_CHECK(write_down(*owned));

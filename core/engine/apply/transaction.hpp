@@ -32,7 +32,10 @@ class Transaction {
   Result<std::set<std::string>> find_made_folders();
   Result<Image> capture(const PlannedItem& item, const std::set<std::string>& made);
   Status capture_products(const std::vector<Trigger>& triggers, const std::set<std::string>& made);
+  Result<Outcome> admit();
   Status stage();
+  Status make_way();
+  Result<Outcome> leave_as_it_is();
   Result<bool> keeps_an_edit(PlannedItem& item, const Image& image);
   void keep(PlannedItem& item);
   Result<std::vector<Trigger>> made_needless(const PlannedItem& item) const;

@@ -65,6 +65,27 @@ void Transaction::reinstate_all(Error& cause) {
   }
 }
 
+/// Ends a change that was put off before anything was switched.
+Result<Outcome> Transaction::leave_as_it_is() {
+  Error cause{.code = ErrorCode::conflict, .what = outcome_.reason};
+  for (const PlannedItem* item : changing_) {
+    ActionContext now = context(*item);
+    if (const Status left = item->kind->unstage(item->action, now); !left)
+      cause.details.emplace_back(kNotRestored, item->key() + ": " + left.error().what);
+  }
+  settle_triggers(cause);
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    const PlannedItem& item = *changing_[i];
+    if (item.removal || !item.kind->is_before_switch(item.action)) continue;
+    ActionContext now = context(item);
+    if (const Status again = item.kind->reinstate(item.action, steps_[i].image, now); !again)
+      cause.details.emplace_back(kNotRestored, item.key() + ": " + again.error().what);
+  }
+  if (!is_complete(cause)) return cause;
+  SLIPWAY_CHECK(journal_.drop(planned_.name));
+  return outcome_;
+}
+
 Error Transaction::undo(Error cause) {
   session_.ui().step({planned_.name, "undo"}, "undoing what was done");
   restore_all(cause);

@@ -66,6 +66,15 @@ struct PlannedComponent {
 
 void fail(PlannedComponent& component, Error error);
 
+/// The least interruption by which a plan can be carried out.
+struct Interruption {
+  enum class Level { none, services, driver_reload, reboot };
+  Level level = Level::none;
+  std::vector<std::string> why;  ///< "driver: 550.163.01 (open) is to be loaded"
+
+  std::string name() const;  ///< "none", "services", "driver reload", "reboot"
+};
+
 /// The plan of one spec on one host.
 struct PlannedRun {
   HostSpec spec;
@@ -80,6 +89,8 @@ struct PlannedRun {
   Lock lock;                                 ///< the chosen packages
   Json handed_on = Json::object();           ///< by component: outputs of the components outside this run
   Json recorded = Json::object();  ///< by component: outputs of the components in this run, from the last apply
+  Interruption interruption;       ///< of the machine that runs; none for an image
+  bool on_machine = false;         ///< a kernel is visible
   Findings warnings;               ///< about the whole host: its GPUs differ from the spec's expectation
   bool without_records = false;    ///< this user may not read the records of earlier applies
   Json in_force;                   ///< the spec of the active generation, as written; null when there is no generation

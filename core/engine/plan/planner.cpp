@@ -13,6 +13,7 @@
 #include "core/engine/model/relations.hpp"
 #include "core/engine/packages/sources.hpp"
 #include "core/engine/plan/hardware_away.hpp"
+#include "core/engine/plan/interruption.hpp"
 #include "core/engine/plan/items.hpp"
 #include "core/engine/plan/plan_request.hpp"
 #include "core/engine/records/unfinished_work.hpp"
@@ -288,6 +289,9 @@ ActionContext make_context(Session& session, const std::string& component, Layer
     SLIPWAY_TRY(reply, session.call(component, "check", {{"action", action.json()}, {"host", host}}, kVerifyLimit));
     return reply.is_boolean() && reply.get<bool>();
   };
+  context.custom_preflight = [&session, component](const Action& action) {
+    return preflight(session, component, action);
+  };
   context.custom_apply = [&session, component, host](const Action& action) -> Result<Outcome> {
     if (base::ExclusiveUse::is_needed_for(action)) {
       SLIPWAY_TRY(admitted, preflight(session, component, action));
@@ -392,6 +396,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   name_all_not_installable(session, run);
   add_warnings(session, names, run);
   collect_triggers(run);
+  run.on_machine = session.host().has_kernel_view();
+  run.interruption = interruption_of(run.components, session.host());
   for (PlannedComponent& component : run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());
   return run;

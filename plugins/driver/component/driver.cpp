@@ -7,6 +7,7 @@
 #include "driver/enroll/enroll_tool.hpp"
 #include "driver/fits/fits.hpp"
 #include "driver/kernels/kernels_tool.hpp"
+#include "driver/live/replacement.hpp"
 #include "driver/plan/plan.hpp"
 #include "driver/settings.hpp"
 #include "driver/verify/verify.hpp"
@@ -21,6 +22,7 @@ Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
   if (settings) {
     SLIPWAY_TRY(keys, named_keys(*settings));
     facts = read_host_facts(host, kernels, settings->parameters, keys);
+    read_replacement_facts(*settings, host, facts);
   } else {
     facts = read_host_facts(host, kernels);
   }
@@ -49,12 +51,19 @@ Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {
 }
 
 Result<bool> Driver::check(const Action& action, const Host& host) const {
+  if (is_of_replacement(action)) return check_replacement(action, host);
   if (action.kind() != "unpack") return check_reboot(action, host);
   SLIPWAY_CHECK(check_staged_modules(action, host));
   return true;
 }
 
-Result<Outcome> Driver::apply(const Action& action, const Host& host) const { return apply_reboot(action, host); }
+Result<Outcome> Driver::preflight(const Action& action, const Host& host) const {
+  return is_of_replacement(action) ? admit_replacement(action, host) : Outcome::done();
+}
+
+Result<Outcome> Driver::apply(const Action& action, const Host& host) const {
+  return is_of_replacement(action) ? apply_replacement(action, host) : apply_reboot(action, host);
+}
 
 DriverTools::DriverTools()
     : ToolTable(

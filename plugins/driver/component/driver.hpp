@@ -20,6 +20,7 @@ class Driver final : public Component {
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   Result<bool> check(const Action& action, const Host& host) const override;
+  Result<Outcome> preflight(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 

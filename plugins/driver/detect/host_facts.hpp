@@ -74,7 +74,12 @@ struct HostFacts {
   std::vector<ExistingDriver> existing;
   std::optional<Receipt> installed;
   std::vector<ModprobeLine> modprobe;  ///< the site's lines about the driver's modules
-  ParameterValues loaded_parameters;   ///< values in the loaded modules, of parameters that the spec sets
+  // The replacement of the loaded driver; read only if the spec does not ask for exactly that one.
+  std::string users;                    ///< a sentence about its users; empty: it has none
+  std::vector<std::string> services;    ///< units that hold it and that an apply stops
+  std::vector<std::string> exclusives;  ///< of its GPUs
+  bool replacement_left = false;        ///< an earlier apply was cut off in a replacement
+  ParameterValues loaded_parameters;    ///< values in the loaded modules, of parameters that the spec sets
 
   /// Returns the GPUs that an NVIDIA driver may use, without those passed through to virtual machines.
   std::vector<nvidia::Gpu> usable_gpus() const;

@@ -154,6 +154,10 @@ Facts to_facts(const HostFacts& from) {
   facts.set("existing", from.existing);
   if (from.installed) facts.set("installed", to_json(*from.installed));
   if (!from.modprobe.empty()) facts.set("modprobe", from.modprobe);
+  if (!from.users.empty()) facts.set_volatile("replacement.users", from.users);
+  if (!from.services.empty()) facts.set_volatile("replacement.services", from.services);
+  if (!from.exclusives.empty()) facts.set("replacement.exclusives", from.exclusives);
+  if (from.replacement_left) facts.set("replacement.left", true);
   if (!from.loaded_parameters.empty()) facts.set("loaded_parameters", from.loaded_parameters);
   return facts;
 }
@@ -171,6 +175,10 @@ HostFacts host_facts_from(const Facts& facts) {
   if (facts.has("existing")) facts.value("existing").get_to(to.existing);
   to.installed = receipt_from_json(facts.value("installed"));
   if (facts.has("modprobe")) facts.value("modprobe").get_to(to.modprobe);
+  to.users = facts.text("replacement.users");
+  to.services = facts.texts("replacement.services");
+  to.exclusives = facts.texts("replacement.exclusives");
+  to.replacement_left = facts.flag("replacement.left");
   if (facts.has("loaded_parameters")) facts.value("loaded_parameters").get_to(to.loaded_parameters);
   return to;
 }

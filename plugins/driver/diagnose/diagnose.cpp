@@ -13,6 +13,17 @@
 namespace slipway::driver {
 namespace {
 
+// Returns the library that programs find first under that name; the file behind the link has the version in its name.
+std::string public_library(const HostFacts& facts, const Host& host, const char* name) {
+  for (const std::string& folder :
+       {facts.public_libdir, std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"),
+        std::string("/usr/lib64"), std::string("/usr/lib")}) {
+    if (folder.empty()) continue;
+    if (auto target = host.resolve(folder + "/" + name)) return *target;
+  }
+  return {};
+}
+
 bool has_module(const HostFacts& facts, std::string_view name) {
   return facts.loaded && std::ranges::count(facts.loaded->modules, name) > 0;
 }
@@ -26,36 +37,6 @@ void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
   findings.fail("driver.nouveau",
                 fmt::format("the kernel's own driver ({}) {}, so NVIDIA's cannot start", facts.kernel_drivers, does),
                 "run `slipway apply`, which blacklists that driver in the initramfs too, then reboot");
-}
-
-// Returns the library that programs find first under that name; the file behind the link has the version in its name.
-std::string public_library(const HostFacts& facts, const Host& host, const char* name) {
-  for (const std::string& folder :
-       {facts.public_libdir, std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"),
-        std::string("/usr/lib64"), std::string("/usr/lib")}) {
-    if (folder.empty()) continue;
-    if (auto target = host.resolve(folder + "/" + name)) return *target;
-  }
-  return {};
-}
-
-void diagnose_versions(const HostFacts& facts, const Host& host, Findings& findings) {
-  if (!facts.loaded) return;
-  std::vector<std::string> wrong;
-  for (const char* name : {"libnvidia-ml.so.1", "libcuda.so.1"}) {
-    const std::string path = public_library(facts, host, name);
-    const std::string version = library_version(path.substr(path.rfind('/') + 1));
-    if (!version.empty() && version != facts.loaded->version) wrong.push_back(fmt::format("{} is {}", path, version));
-  }
-  if (wrong.empty()) return;
-  const bool is_installed = facts.installed && facts.installed->version != facts.loaded->version;
-  findings.fail("driver.versions",
-                fmt::format("the loaded module is of driver {}, and {}: programs say `Driver/library version mismatch`",
-                            facts.loaded->version, fmt::join(wrong, ", ")),
-                is_installed ? "run `slipway apply`, which swaps the modules once nothing uses a GPU, or reboot"
-                             : "reboot, so that the module of the installed driver is loaded; keep other installers "
-                               "from updating it",
-                nvidia::kDriverCause);
 }
 
 void check_uvm_node(const std::string& path, unsigned major, unsigned minor, const Host& host,
@@ -99,6 +80,28 @@ std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, cons
   return lines;
 }
 
+std::string other_driver_remedy(const HostFacts& facts) {
+  const bool is_replaced = facts.installed && facts.loaded && facts.installed->version != facts.loaded->version;
+  return is_replaced ? "run `slipway apply`, which replaces the loaded driver when no process uses it, or reboot"
+                     : "reboot, so that the module of the installed driver is loaded; keep other installers from "
+                       "updating it";
+}
+
+void check_versions(const HostFacts& facts, const Host& host, Findings& findings) {
+  if (!facts.loaded) return;
+  std::vector<std::string> wrong;
+  for (const char* name : {"libnvidia-ml.so.1", "libcuda.so.1"}) {
+    const std::string path = public_library(facts, host, name);
+    const std::string version = library_version(path.substr(path.rfind('/') + 1));
+    if (!version.empty() && version != facts.loaded->version) wrong.push_back(fmt::format("{} is {}", path, version));
+  }
+  if (wrong.empty()) return;
+  findings.fail("driver.versions",
+                fmt::format("the loaded module is of driver {}, and {}: programs say `Driver/library version mismatch`",
+                            facts.loaded->version, fmt::join(wrong, ", ")),
+                other_driver_remedy(facts), nvidia::kDriverCause);
+}
+
 void check_fabric_manager(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!facts.loaded && !facts.installed) return;
   const std::string& version = facts.loaded ? facts.loaded->version : facts.installed->version;
@@ -111,7 +114,7 @@ void check_fabric_manager(const HostFacts& facts, const Host& host, Findings& fi
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!host.live()) return;  // a simulated or offline kernel runs nothing
   diagnose_nouveau(facts, findings);
-  diagnose_versions(facts, host, findings);
+  check_versions(facts, host, findings);
   diagnose_uvm(facts, host, findings);
 }
 

@@ -38,6 +38,12 @@ void check_next_boot(const HostFacts& facts, const Host& host, Findings& finding
 /// fails on a live machine. It is a warning on a simulated machine, where no CUDA program runs.
 void check_fabric_manager(const HostFacts& facts, const Host& host, Findings& findings);
 
+/// Adds a finding when the library that programs find is of another version than the loaded module, for verify and
+/// doctor: the state after a driver was replaced on the disk and not in the kernel.
+void check_versions(const HostFacts& facts, const Host& host, Findings& findings);
+/// What to do about a loaded driver that is not the installed one.
+std::string other_driver_remedy(const HostFacts& facts);
+
 /// Returns lines about these modules: "/etc/modprobe.d/x.conf:1: 'install nvidia /bin/false'".
 std::vector<std::string> lines_that_prevent_loading(const HostFacts& facts, const std::vector<std::string>& modules);
 inline constexpr const char* kDeleteLines =

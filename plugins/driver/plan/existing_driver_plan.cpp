@@ -82,7 +82,7 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
         "slipway installs no modules for the chosen kernels, because `existing: keep` leaves the driver to its owner");
   if (const auto fault = fabric_manager_fault(facts, *versions.begin()); !fault.empty())
     plan.note(fmt::format("{}: {}", fault, fabric_manager_remedy(*versions.begin())));
-  add_live_actions(settings, facts, target, *versions.begin(), plan);
+  add_live_actions(settings, facts, target, {*versions.begin(), {}}, plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");
   plan.output("version", *versions.begin());

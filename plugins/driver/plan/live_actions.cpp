@@ -35,20 +35,19 @@ void add_nodes(const Settings& settings, const HostFacts& facts, const std::vect
 }  // namespace
 
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
-                      const std::string& driver_version, Plan& plan) {
+                      const WantedDriver& wanted, Plan& plan) {
   // Loading is not tried: NVIDIA's module would find no device, and the failed apply would remove the blacklist again.
   if (const auto driver = kernel_driver_that_holds_a_gpu(facts); target.live && !driver.empty()) {
     plan.add(reboot_for_other_driver(driver, settings.blacklist_nouveau));
     plan.note(fmt::format("the kernel's own driver ({}) holds a GPU; the modules are loaded after the reboot", driver));
     return;
   }
-  if (target.live && facts.loaded && facts.loaded->version != driver_version)
-    plan.note(fmt::format("driver {} is loaded; it is replaced now if no process uses it, else with the next boot",
-                          facts.loaded->version));
+  add_release(settings, facts, target, wanted, plan);
   // The other modules need the first module, and are loaded and unloaded with it.
   for (const auto& module : settings.load)
-    plan.add(action::kernel_module(module, {}, module == kFirstModule ? driver_version : ""));
+    plan.add(action::kernel_module(module, {}, module == kFirstModule ? wanted.version : ""));
   add_nodes(settings, facts, settings.load, plan);
+  add_resumption(settings, facts, target, wanted, plan);
 }
 
 }  // namespace slipway::driver

@@ -184,7 +184,7 @@ Error with_kernel_rule(const Settings& settings, const std::string& kernel_relea
 void add_running(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
                  Plan& plan) {
   if (!target.live || facts.running_kernel.empty() || receipt.has_kernel(facts.running_kernel))
-    return add_live_actions(settings, facts, target, receipt.version, plan);
+    return add_live_actions(settings, facts, target, {receipt.version, receipt.flavour}, plan);
   std::vector<std::string> releases;
   for (const auto& kernel : receipt.kernels()) releases.push_back(kernel.release);
   plan.add(reboot_into(releases));

@@ -10,6 +10,7 @@
 
 #include "driver/choose/choose.hpp"
 #include "driver/detect/host_facts.hpp"
+#include "driver/live/replacement.hpp"
 #include "driver/settings.hpp"
 
 namespace slipway::driver {
@@ -90,9 +91,10 @@ void add_boot_default(const Settings& settings, const HostFacts& facts, const Ta
 /// kernel has no modules; a path unit where there is no package manager with hooks.
 void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
 
-/// Adds modules and device nodes. If the kernel shows no GPU, a GPU is assumed because of the spec.
+/// Adds modules and device nodes, and the steps that replace another loaded driver. If the kernel shows no GPU, a GPU is
+/// assumed because of the spec.
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
-                      const std::string& driver_version, Plan& plan);
+                      const WantedDriver& wanted, Plan& plan);
 
 /// Errors: `conflict` a line of modprobe.d, or the running kernel's command line, keeps a module from being loaded.
 Status check_modprobe(const Settings& settings, const HostFacts& facts);

@@ -28,7 +28,8 @@ Action make(Json data, std::string summary) {
                                         .irreversible = {},
                                         .summary = std::move(summary),
                                         .removal_summary = "stop waiting for a reboot",
-                                        .lost_at_boot = true});
+                                        .lost_at_boot = true,
+                                        .interrupts = "reboot"});
   Json waiting = reboot.json();
   waiting["only_waits"] = true;  // it changes nothing, so nothing waits for missing hardware
   return Action(std::move(waiting));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/diagnose/diagnose.hpp"
 #include "driver/verify/verify.hpp"
 #include "nvidia/proc_files.hpp"
 
@@ -31,15 +32,13 @@ void verify_loaded(const std::string& version, const Settings& settings, const H
   for (const auto& module : settings.load)
     if (std::ranges::count(facts.loaded->modules, module) == 0) missing.push_back(module);
   if (facts.loaded->version != version)
-    findings.fail(
-        "driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
-        "run `slipway apply`, which swaps the modules once nothing uses a GPU, or reboot; until then programs say "
-        "`Driver/library version mismatch`");
+    findings.fail("driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
+                  other_driver_remedy(facts) + "; until then programs say `Driver/library version mismatch`");
   else if (facts.installed && facts.loaded->flavour && nvidia::to_string(*facts.loaded->flavour) != used)
     findings.fail("driver.loaded",
                   fmt::format("the {} modules are loaded, the {} ones are installed",
                               nvidia::to_string(*facts.loaded->flavour), used),
-                  "reboot");
+                  "run `slipway apply`, which replaces the loaded driver when no process uses it, or reboot");
   else if (!missing.empty())
     findings.fail("driver.loaded", fmt::format("{} not loaded", fmt::join(missing, ", ")), "run `slipway apply`");
   else
@@ -95,6 +94,7 @@ void verify_hardware(const std::string& driver_version, const Settings& settings
     return;
   }
   verify_loaded(driver_version, settings, facts, host, findings);
+  check_versions(facts, host, findings);
   verify_nodes(settings, facts, host, findings);
   verify_gpus(facts, findings);
   verify_nouveau(settings, facts, findings);

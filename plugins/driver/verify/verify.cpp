@@ -31,7 +31,9 @@ void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& 
   const auto missing = kernels_without_modules(settings, facts);
   if (!settings.version.allows(receipt.version))
     findings.fail("driver.installed", fmt::format("{} is installed, the spec asks for {}", is, settings.version.text()),
-                  kApply);
+                  settings.drain.policy == nvidia::drain::Policy::next_boot
+                      ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
+                      : kApply);
   else if (!missing.empty() && !facts.kernels_chosen)
     findings.fail("driver.installed", fmt::format("{} is installed, and the kernel is {}", is, missing.front()),
                   fmt::format("run `slipway apply --kernel {}`", missing.front()));

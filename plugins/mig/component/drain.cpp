@@ -11,7 +11,6 @@
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
-#include "nvidia/drain/terminate.hpp"
 #include "nvidia/drain/waiting.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -59,41 +58,11 @@ std::string waiting_text(const Host& host, const InUse& used) {
   return waiting ? "; its change waits since " + waiting->since : std::string();
 }
 
-/// Removes the units that an apply stops and starts again.
-void erase_clients(const Host& host, const std::vector<std::string>& clients,
-                   std::vector<drain::DeviceHolder>& holders) {
-  std::erase_if(holders, [&](const drain::DeviceHolder& holder) {
-    return host.live() && std::ranges::count(clients, holder.process.owner.unit) != 0;
-  });
-}
-
 /// Returns "GPU 0-2, 5 have their layouts"; empty: there are none.
 std::string have_layouts(std::vector<unsigned> gpus) {
   if (gpus.empty()) return {};
   std::ranges::sort(gpus);
   return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
-}
-
-/// Says what the policy terminate does with the users of the GPU.
-std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders) {
-  const std::vector<drain::Remaining> left = drain::find_unendable(host, holders);
-  if (left.empty()) return "an apply ends it";
-  return "an apply fails, since it cannot end " + drain::to_text(left.front().holder) + ": " + left.front().why;
-}
-
-/// Says what an apply does with the users of the GPU.
-std::string terminate_effect_text(const Host& host, const std::vector<drain::DeviceHolder>& holders,
-                                  const drain::Settings& settings) {
-  const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
-  switch (settings.policy) {
-    case drain::Policy::terminate:
-      return terminate_effect_text(host, holders) + policy;
-    case drain::Policy::wait:
-    case drain::Policy::when_idle:
-      return "an apply waits until that has ended" + policy;
-    default:
-      return "an apply fails until that has ended" + policy;
-  }
 }
 
 }  // namespace
@@ -146,7 +115,7 @@ Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vecto
   if (gpus.empty()) return with_others({});
   auto holders =
       gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::DeviceHolder>>(gpus.size()) : find(nvml);
-  for (std::vector<drain::DeviceHolder>& each : holders) erase_clients(host_, clients, each);
+  for (std::vector<drain::DeviceHolder>& each : holders) drain::erase_units(host_, clients, each);
   std::vector<const drain::Drain*> drains;
   std::vector<Result<Outcome>> each;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -189,11 +158,11 @@ Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, 
                                             const std::vector<Intent>& intents,
                                             const std::vector<std::string>& clients) {
   SLIPWAY_TRY(found, users_of(nvml, host, settings, intents));
-  for (InUse& each : found) erase_clients(host, clients, each.holders);
+  for (InUse& each : found) drain::erase_units(host, clients, each.holders);
   std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
   std::vector<std::string> notes;
   for (const InUse& each : found)
-    notes.push_back(held_text(each) + "; " + terminate_effect_text(host, each.holders, settings.drain) +
+    notes.push_back(held_text(each) + "; " + drain::effect_text(host, each.holders, settings.drain) +
                     waiting_text(host, each));
   std::vector<unsigned> free;
   for (const Intent& intent : intents)

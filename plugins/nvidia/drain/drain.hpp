@@ -19,6 +19,9 @@ namespace slipway::nvidia::drain {
 inline constexpr const char* kNoHolderFound =
     "; no process was found that uses it: perhaps a kernel module or a virtual machine does";
 
+/// For plans: what an apply will do about these: "an apply fails until that has ended (drain: fail-fast)".
+std::string effect_text(const Host& host, const std::vector<DeviceHolder>& holders, const Settings& settings);
+
 /// A change that needs exclusive use of GPUs. The start of its wait is recorded below /run/slipway/drain, which a boot
 /// empties.
 class Drain {

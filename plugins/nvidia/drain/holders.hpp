@@ -70,6 +70,15 @@ std::vector<std::vector<DeviceHolder>> find_holders(nvml::Nvml& nvml, const Host
                                                     const std::vector<Affected>& affected, const PodHolders& given = {},
                                                     const OpenFileLimits& limits = {});
 
+/// The users of the loaded driver, whichever GPU they use: each process that has a device node of the driver open,
+/// once, without slipway's own; then the pods that kubelet has given a GPU and that have no such process. NVML is not
+/// asked: it does not answer when its library is of another version than the modules.
+std::vector<DeviceHolder> find_driver_holders(const Host& host, const PodHolders& given,
+                                              const OpenFileLimits& limits = {});
+
+/// Removes the processes of these units, which an apply stops and starts again.
+void erase_units(const Host& host, const std::vector<std::string>& units, std::vector<DeviceHolder>& holders);
+
 /// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4",
 /// "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 4"
 std::string to_text(const DeviceHolder& holder);

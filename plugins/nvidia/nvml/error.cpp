@@ -92,7 +92,7 @@ std::string_view remedy(nvmlReturn_t code) {
       return "load the driver (`modprobe nvidia`), or install one: `slipway apply` with the component driver";
     case NVML_ERROR_LIB_RM_VERSION_MISMATCH:
       return "the driver was updated while the old module stays loaded: reboot; where slipway installed the driver, "
-             "`slipway apply` swaps the modules once nothing uses a GPU";
+             "`slipway apply` replaces the loaded driver when no process uses it";
     case NVML_ERROR_GPU_IS_LOST:
       return "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot";
     case NVML_ERROR_RESET_REQUIRED:

@@ -164,6 +164,10 @@ Action custom(const Custom& desired) {
   if (desired.lost_at_boot) members["lost_at_boot"] = true;
   if (!desired.exclusives.empty()) members["exclusives"] = desired.exclusives;
   if (desired.quiesces_services) members["quiesces_services"] = true;
+  if (desired.before_switch) members["before_switch"] = true;
+  if (desired.is_step) members["is_step"] = true;
+  if (!desired.on_failure.is_null()) members["on_failure"] = desired.on_failure;
+  if (!desired.interrupts.empty()) members["interrupts"] = desired.interrupts;
   return make("custom", desired.name, std::move(members));
 }
 

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -30,9 +32,9 @@ class LiveMachine : public ScratchHost {
     // /dev/null's major, so that a process can have a node of this driver open.
     put("proc/devices", "Character devices:\n  1 nvidia\n508 nvidia-uvm\n509 nvidia-caps\n\nBlock devices:\n");
     folder().directory("root/sys/module");
-    for (const auto& [node, minor] :
-         {std::pair("null", 3U), {"zero", 5U}, {"full", 7U}, {"random", 8U}, {"urandom", 9U}, {"nvidia3", 3U}})
-      make_node(node, minor);
+    const std::map<std::string, unsigned> nodes{{"null", 3},   {"zero", 5},    {"full", 7},
+                                                {"random", 8}, {"urandom", 9}, {"nvidia3", 3}};
+    for (const auto& [node, minor] : nodes) make_node(node, minor);
     // A node of no driver cannot be opened here, so that these are files.
     for (const char* node : {"nvidiactl", "nvidia-modeset", "nvidia-uvm", "nvidia-uvm-tools"})
       put(std::string("dev/") + node, "");
@@ -93,6 +95,15 @@ class LiveMachine : public ScratchHost {
     put("run/refuses/" + name + "-" + version, "");
   }
   void use(const std::string& name) const { put("run/uses/" + name, ""); }
+  /// Returns what was done to units, a line each, and forgets it: "stop nvidia-persistenced.service".
+  std::string units() const {
+    std::string lines;
+    std::istringstream all(systemd_.told());
+    for (std::string line; std::getline(all, line);)
+      if (line.find("slipway") == std::string::npos) lines += line + "\n";
+    std::filesystem::remove(path("run/told"));
+    return lines;
+  }
   const FakeSystemd& systemd() const { return systemd_; }
 
  private:

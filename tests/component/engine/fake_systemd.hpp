@@ -50,6 +50,7 @@ class FakeSystemd {
 
  private:
   static constexpr const char* kScript = R"(#!/bin/sh
+[ "$1" = --no-block ] && shift
 verb=$1
 for unit; do :; done
 file=/run/units/$unit

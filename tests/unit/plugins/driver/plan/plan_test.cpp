@@ -301,18 +301,48 @@ TEST(DriverPlan, WaitsForARebootWhileNovaHoldsAGpu) {
               HasSubstr("with blacklist_nouveau: false, you have to keep it away yourself"));
 }
 
-// The core decides whether the driver can be replaced now: it depends on the users of the loaded one.
 TEST(DriverPlan, PlansItsModuleVersionWhileAnotherIsLoaded) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
   const auto plan = Planning{}.good(*host.live());
-  EXPECT_EQ(summary(plan), std::string(kFilesPart) + kControlPart + "device-node /dev/nvidia0 195:0 666\n");
+  EXPECT_EQ(summary(plan), std::string(kFilesPart) +
+                               R"(custom loaded driver {"drain":{"policy":"fail-fast"},"flavour":"open",)"
+                               R"("kubelet_socket":"","version":"535.261.03"})"
+                               "\n" +
+                               kControlPart + "device-node /dev/nvidia0 195:0 666\ncustom services of the driver {}\n");
   const auto& actions = plan.actions();
   const auto nvidia = std::ranges::find_if(actions, [](const Action& action) { return action.target() == "nvidia"; });
   ASSERT_NE(nvidia, actions.end());
   EXPECT_EQ(nvidia->text("version"), "535.261.03");
-  EXPECT_THAT(plan.notes(),
-              Contains(HasSubstr("driver 470.256.02 is loaded; it is replaced now if no process uses it")));
+  const auto free =
+      std::ranges::find_if(actions, [](const Action& action) { return action.target() == "loaded driver"; });
+  EXPECT_EQ(free->text("summary"), "free the loaded driver 470.256.02 (proprietary): unload its modules");
+  EXPECT_EQ(free->text("because"), "535.261.03 (open) is to be loaded");
+  EXPECT_EQ(free->text("interrupts"), "driver reload");
+  EXPECT_EQ(free->value("before_switch"), true);
+}
+
+// Earlier the modules of the other flavour stayed loaded until a reboot, with the libraries of this one.
+TEST(DriverPlan, ReplacesALoadedDriverOfTheOtherFlavour) {
+  TestHost host;
+  host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("535.261.03", {"nvidia", "nvidia-uvm", "nvidia-modeset"}, false);
+  EXPECT_THAT(summary(Planning{}.good(*host.live())), HasSubstr("custom loaded driver {"));
+  EXPECT_THAT(
+      summary(Planning{.packages = {TestPackage{.flavour = "proprietary"}}, .more = {{"modules", "proprietary"}}}.good(
+          *host.live())),
+      Not(HasSubstr("custom")));
+}
+
+TEST(DriverPlan, LeavesTheReplacementToABootByThatPolicy) {
+  TestHost host;
+  host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia"}, false);
+  const auto plan = Planning{.more = {{"drain", "next-boot"}}}.good(*host.live());
+  const auto& actions = plan.actions();
+  const auto free =
+      std::ranges::find_if(actions, [](const Action& action) { return action.target() == "loaded driver"; });
+  ASSERT_NE(free, actions.end());
+  EXPECT_EQ(free->text("interrupts"), "reboot");
+  EXPECT_THAT(plan.notes(), Contains(HasSubstr("leaves the change of the driver to slipway-boot.service")));
 }
 
 TEST(DriverPlan, RefusesUnsignedModulesUnderAKernelThatRefusesThem) {

@@ -182,6 +182,25 @@ TEST_F(DriverVerify, FailsWhenAnotherVersionOrFlavourIsLoaded) {
   EXPECT_THAT(live(), HasSubstr("fail driver.loaded: nvidia-uvm not loaded\n"));
 }
 
+// Earlier only doctor had the finding, and the two had different remedies.
+TEST_F(DriverVerify, HasTheFindingOfDoctorForALibraryThatIsNotOfTheLoadedVersion) {
+  const auto versions = [](const Findings& all) {
+    const auto found = std::ranges::find(all.list(), "driver.versions", &Finding::name);
+    return found == all.list().end() ? std::string() : found->text + "; do: " + found->remedy;
+  };
+  EXPECT_EQ(versions(findings(*host.live())), "");
+  host.loaded("470.256.02", {"nvidia", "nvidia-uvm"});
+  const Findings all = findings(*host.live());
+  EXPECT_THAT(versions(all), HasSubstr("the loaded module is of driver 470.256.02, and "));
+  EXPECT_THAT(versions(all),
+              HasSubstr("do: run `slipway apply`, which replaces the loaded driver when no process uses it"));
+  const auto doctor = Driver{}.diagnose(Spec{Json::object()}, *host.live());
+  ASSERT_TRUE(doctor.ok());
+  EXPECT_EQ(versions(*doctor), versions(all));
+  EXPECT_THAT(std::ranges::find(all.list(), "driver.loaded", &Finding::name)->remedy,
+              HasSubstr("run `slipway apply`, which replaces the loaded driver when no process uses it"));
+}
+
 TEST_F(DriverVerify, FailsWhenANodeIsMissing) {
   std::filesystem::remove(host.view().at("/dev/nvidia0"));
   EXPECT_THAT(live(), HasSubstr("fail driver.nodes: /dev/nvidia0: "));
