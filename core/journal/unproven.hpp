@@ -35,7 +35,7 @@ struct UnprovenChange {
 };
 
 Json to_json(const UnprovenChange& change);
-/// Errors: exceptions of a value of another type.
+/// Errors: exceptions, for a value of another type or without stores.
 UnprovenChange unproven_from_json(const Json& value);
 
 /// True when every name is one that a store may contain; a record of a hostile image may have any.
