@@ -41,7 +41,7 @@ UnprovenChange unproven_from_json(const Json& value) {
   change.failed = value.value("failed", false);
   change.attempts = value.value("attempts", 0);
   change.returned = value.value("returned", std::vector<std::string>{});
-  for (const auto& [name, store] : value.value("stores", std::map<std::string, Json>{}))
+  for (const auto& [name, store] : value.at("stores").get<std::map<std::string, Json>>())
     change.stores[name] = {store.value("component", ""), store.value("set", ""),
                            store.value("former", std::vector<std::string>{})};
   return change;

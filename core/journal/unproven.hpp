@@ -35,7 +35,7 @@ struct UnprovenChange {
 };
 
 Json to_json(const UnprovenChange& change);
-/// Errors: throws when a value has another type.
+/// Errors: throws when a value has another type, or there are no stores.
 UnprovenChange unproven_from_json(const Json& value);
 
 /// True when every name is one that a store may contain; a record of a hostile image may have any.

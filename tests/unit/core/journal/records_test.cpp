@@ -47,7 +47,8 @@ TEST(Records, OfAnUnprovenChangeAreWrittenAsTheyWereRead) {
   EXPECT_EQ(canonical(to_json(change)), text);
   EXPECT_TRUE(change.waits());
   EXPECT_TRUE(has_store_names(change));
-  EXPECT_TRUE(unproven_from_json(Json::object()).is_empty());
+  EXPECT_TRUE(unproven_from_json({{"stores", Json::object()}}).is_empty());
+  EXPECT_THROW(unproven_from_json(Json::object()), Json::exception);
 }
 
 // The record is in a root that may be another user's image, and its names become paths.
