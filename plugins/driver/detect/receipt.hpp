@@ -42,6 +42,8 @@ struct Receipt {
   std::string former_entry = {};  ///< saved_entry before
   bool follows_kernels = false;   ///< kernels were installed or removed since: see kernels_of_plan()
 
+  /// Returns the kind of the modules; empty when both kinds are installed.
+  std::string only_flavour() const { return proprietary.empty() ? flavour : std::string(); }
   /// Returns each kernel with modules, the target first.
   std::vector<InstalledKernel> kernels() const;
   bool has_kernel(const std::string& release) const;

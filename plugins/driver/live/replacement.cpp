@@ -167,15 +167,16 @@ Result<Outcome> resume_services(const Host& host) {
 bool asks_for_loaded(const Settings& settings, const HostFacts& facts) {
   const bool same_flavour = !settings.modules || !facts.loaded->flavour || settings.modules == facts.loaded->flavour;
   const bool is_installed =
-      facts.installed && WantedDriver{facts.installed->version, facts.installed->flavour}.is(*facts.loaded);
+      facts.installed && WantedDriver{facts.installed->version, facts.installed->only_flavour()}.is(*facts.loaded);
   return is_installed && same_flavour && settings.version.is_exact() && settings.version.allows(facts.loaded->version);
 }
 
 /// A root that is not live has the new files once they are switched; a boot loads the modules.
 bool is_needed(const HostFacts& facts, const Target& target, const WantedDriver& wanted) {
   if (!facts.loaded || wanted.is(*facts.loaded)) return false;
+  const std::string installed = facts.installed ? facts.installed->only_flavour() : std::string();
   const bool is_switched = facts.installed && facts.installed->version == wanted.version &&
-                           (wanted.flavour.empty() || facts.installed->flavour == wanted.flavour);
+                           (wanted.flavour.empty() || installed.empty() || installed == wanted.flavour);
   return target.live || !is_switched;
 }
 

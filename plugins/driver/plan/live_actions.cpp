@@ -42,12 +42,13 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
     plan.note(fmt::format("the kernel's own driver ({}) holds a GPU; the modules are loaded after the reboot", driver));
     return;
   }
-  add_release(settings, facts, target, wanted, plan);
+  const bool of_kernel_change = !facts.changed_kernel.empty();  // which leaves the loaded driver alone
+  if (!of_kernel_change) add_release(settings, facts, target, wanted, plan);
   // The other modules need the first module, and are loaded and unloaded with it.
   for (const auto& module : settings.load)
     plan.add(action::kernel_module(module, {}, module == kFirstModule ? wanted.version : ""));
   add_nodes(settings, facts, settings.load, plan);
-  add_resumption(settings, facts, target, wanted, plan);
+  if (!of_kernel_change) add_resumption(settings, facts, target, wanted, plan);
 }
 
 }  // namespace slipway::driver

@@ -181,10 +181,13 @@ Error with_kernel_rule(const Settings& settings, const std::string& kernel_relea
 }
 
 /// Adds the actions for the running kernel: its modules are loaded now if it has some, else when such a kernel boots.
-void add_running(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
-                 Plan& plan) {
+void add_running(const Settings& settings, const HostFacts& facts, const Target& target,
+                 const Installation& installation, Plan& plan) {
+  const Receipt& receipt = installation.receipt;
+  const std::string flavour =
+      installation.used ? std::string(nvidia::to_string(*installation.used)) : receipt.only_flavour();
   if (!target.live || facts.running_kernel.empty() || receipt.has_kernel(facts.running_kernel))
-    return add_live_actions(settings, facts, target, {receipt.version, receipt.flavour}, plan);
+    return add_live_actions(settings, facts, target, {receipt.version, flavour}, plan);
   std::vector<std::string> releases;
   for (const auto& kernel : receipt.kernels()) releases.push_back(kernel.release);
   plan.add(reboot_into(releases));
@@ -249,7 +252,7 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
   add_kernel_hooks(facts, target, installation.receipt, plan);
   add_boot_default(settings, facts, target, installation.receipt, plan);
   Plan running;
-  add_running(settings, facts, target, installation.receipt, running);
+  add_running(settings, facts, target, installation, running);
   add_parts(running, target.live && !facts.changed_kernel.empty(), plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");

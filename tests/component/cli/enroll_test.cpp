@@ -29,9 +29,9 @@ TEST(DriverEnroll, PreparesTheFilesOfARootOnceAndTheSpecTakesThem) {
                                 HasSubstr("MokManager")));
   EXPECT_EQ(root.tree(), after) << "the second run changes nothing";
   const std::string key = root.path("etc/slipway/mok.key").string();
-  root.driver("version: \"535.261.03\", modules: open, signing: {key: {file: " + key + "}, certificate: " +
-              root.path("etc/slipway/mok.der").string() + "}, source: {repository: " + testing::kPackage +
-              ", trust: unsigned}");
+  root.driver("version: \"535.261.03\", modules: open, signing: {key: {file: " + key +
+              "}, certificate: " + root.path("etc/slipway/mok.der").string() +
+              "}, source: {repository: " + testing::kPackage + ", trust: unsigned}");
   EXPECT_EQ(root.run({"plan"}).code, 2);
 }
 
