@@ -125,6 +125,7 @@ HostFacts read_host_facts(const Host& host, const KernelChoice& choice, const Pa
   facts.installed = read_receipt(host);
   read_hardware(host, facts);
   read_kernels(host, choice, facts);
+  if (facts.installed) facts.kernel_trial = read_kernel_trial(host, running_kernel(host));
   if (enforces_signatures(facts)) facts.keys = read_trusted_keys(host, named);
   facts.os = os_tag(host);
   facts.os_family = host.os_release("ID") + " " + host.os_release("ID_LIKE");

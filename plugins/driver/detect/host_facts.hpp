@@ -10,6 +10,7 @@
 #include <slipway/host.hpp>
 
 #include "driver/boot/boot_default.hpp"
+#include "driver/boot/kernel_trial.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/fabric_manager.hpp"
 #include "driver/detect/kernel_choice.hpp"
@@ -63,6 +64,7 @@ struct HostFacts {
   bool follows_kernels = false;
   std::string changed_kernel;  ///< the kernel that has come or gone, which this plan is about; empty: it is about all
   BootDefault boot_default;    ///< read only if a kernel has no modules
+  KernelTrial kernel_trial;
   bool has_make = false;
   // The root.
   std::string os;

@@ -62,6 +62,7 @@ void set_kernels(const HostFacts& from, Facts& facts) {
   if (!from.running_kernel.empty()) facts.set("kernels.running", from.running_kernel);
   if (!from.several_kernels.empty()) facts.set("kernels.several", from.several_kernels);
   if (from.follows_kernels) facts.set("kernels.follows", true);
+  if (from.kernel_trial != KernelTrial{}) facts.set("kernel_trial", from.kernel_trial);
   if (!from.kernels_chosen) return;
   Json further = Json::array();
   for (const auto& one : from.further_kernels) further.push_back(kernel_to_json(one));
@@ -87,6 +88,7 @@ void read_kernels_from(const Facts& facts, HostFacts& to) {
   to.has_make = facts.flag("build.make");
   kernel.initramfs = {facts.text("initramfs.tool"), facts.flag("initramfs.may_hold_nouveau")};
   if (facts.has("boot_default")) facts.value("boot_default").get_to(to.boot_default);
+  if (facts.has("kernel_trial")) facts.value("kernel_trial").get_to(to.kernel_trial);
   to.kernels_chosen = facts.flag("kernels.chosen");
   to.follows_kernels = facts.flag("kernels.follows");
   to.followed_kernels = facts.texts("kernels.followed");

@@ -251,6 +251,7 @@ Result<Plan> make_plan(const Settings& of_spec, const HostFacts& facts, const In
   add_file_actions(settings, facts, installation, plan);
   add_kernel_hooks(facts, target, installation.receipt, plan);
   add_boot_default(settings, facts, target, installation.receipt, plan);
+  add_kernel_trial(facts, target, installation.receipt, plan);
   Plan running;
   add_running(settings, facts, target, installation, running);
   add_parts(running, target.live && !facts.changed_kernel.empty(), plan);

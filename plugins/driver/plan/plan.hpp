@@ -87,6 +87,11 @@ void record_boot_default(const Settings& settings, const HostFacts& facts, bool 
 void add_boot_default(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
                       Plan& plan);
 
+/// With `boot_gate: true` and GRUB: boots the newest kernel with modules once, and keeps the default on the running one
+/// until a boot of the new one is verified; adds a note of that, "boot default: …". Does nothing while the default is
+/// held for another reason.
+void add_kernel_trial(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
+
 /// Adds hooks of package managers that run `slipway kernel`, the unit that continues their work, and a timer while a
 /// kernel has no modules; a path unit where there is no package manager with hooks.
 void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
