@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/second-compile - how long an apply takes that compiles modules, and one that finds them in the cache: in a second
-# root, and again after a removal. The same for the hook that runs when a kernel is installed. Needs root, and gcc.
+# bench/second-compile - how long an apply compiles modules, and how long one needs that finds them in the cache: in a
+# second root, and again after a removal. The same for the hook that runs when a kernel is installed. Needs root, and gcc.
 #
 # Without a package of your own it compiles SLIPWAY_BENCH_SOURCES (default 100) generated files. For the real driver:
 # SLIPWAY_BENCH_PACKAGE=LAYOUT, which has its source, and SLIPWAY_BENCH_ROOT=FOLDER, with compiler, make and headers; the
@@ -79,20 +79,35 @@ new_root() {
   if [[ -n ${SLIPWAY_BENCH_ROOT:-} ]]; then cp -a --reflink=auto "$SLIPWAY_BENCH_ROOT" "$1"; else compiler_root "$1"; fi
 }
 
-# timed WORDS COMMAND... : prints the seconds; the command's output must have the words.
+# timed STEP COMMAND... : prints the seconds of the step that begins with the word, and of the whole command.
 timed() {
-  local words="$1" took
+  local step="$1" start="$EPOCHREALTIME" begin="" end="" line
   shift
-  took="$(seconds "$@")" || exit 1
-  grep -q "$words" "$SCRATCH/output" || die "not '$words': $(cat "$SCRATCH/output")"
-  printf '%s\n' "$took"
+  while read -r line; do
+    printf '%s\n' "$line"
+    if [[ -n $begin && -z $end && $line != *"$step NVIDIA"* ]]; then end="$EPOCHREALTIME"; fi
+    if [[ -z $begin && $line == *"$step NVIDIA"* ]]; then begin="$EPOCHREALTIME"; fi
+  done < <("$@" 2>&1) >"$SCRATCH/output"
+  [[ -n $end ]] || die "no step '$step': $(cat "$SCRATCH/output")"
+  awk -v start="$start" -v begin="$begin" -v end="$end" -v now="$EPOCHREALTIME" \
+    'BEGIN { printf "%.3f %.3f\n", end - begin, now - start }'
+}
+
+# report NAME COMMAND... : runs a function that prints the two numbers.
+report() {
+  local name="$1" step whole numbers
+  shift
+  numbers="$("$@")" || exit 1
+  read -r step whole <<<"$numbers"
+  printf '  %-45s %8s s, the whole command %8s s\n' "$name" "$step" "$whole"
 }
 
 again() {
   for ((i = 0; i < RUNS; i++)); do
     "$SLIPWAY" remove --all --yes --root "$SCRATCH/second" >/dev/null 2>&1
-    timed 'from the cache' "${APPLY[@]}"
-  done
+    timed taking "${APPLY[@]}" || return
+  done >"$SCRATCH/again"
+  printf '%s %s\n' "$(cut -d ' ' -f 1 "$SCRATCH/again" | median)" "$(cut -d ' ' -f 2 "$SCRATCH/again" | median)"
 }
 
 hook() {
@@ -118,13 +133,11 @@ echo "an apply that compiles, and applies that do not"
 machine
 apply_command "$SCRATCH/first"
 show "${APPLY[@]}"
-first="$(timed 'compiling NVIDIA' "${APPLY[@]}")"
+report 'the modules, compiled' timed compiling "${APPLY[@]}"
 apply_command "$SCRATCH/second"
-second="$(timed 'from the cache' "${APPLY[@]}")"
-printf 'compiled in %s s; in a second root %s s; again after a removal %s s, median of %s (goal: 1 s)\n' \
-  "$first" "$second" "$(again | median)" "$RUNS"
+report 'from the cache, in a second root (goal: 1 s)' timed taking "${APPLY[@]}"
+report "again after a removal, median of $RUNS" again
 if [[ -z ${SLIPWAY_BENCH_ROOT:-} ]]; then
-  first="$(hook 'compiling NVIDIA' "$SCRATCH/first")"
-  printf 'the hook for another kernel: compiled in %s s; in a second root %s s (goal: 3 s)\n' \
-    "$first" "$(hook 'from the cache' "$SCRATCH/second")"
+  report 'the hook of another kernel, compiled' hook compiling "$SCRATCH/first"
+  report 'the hook, from the cache (whole: 3 s)' hook taking "$SCRATCH/second"
 fi

@@ -55,10 +55,7 @@ class LayerStager {
   /// Returns the error of an earlier failed build of this layer (one with the same layer_key()), if there was one.
   virtual std::optional<Error> known_failure(const Json& layer) const = 0;
   /// True when stage() need not compile the layer, since the same was compiled before.
-  virtual bool is_compiled(const Json& layer) const {
-    (void)layer;
-    return false;
-  }
+  virtual bool is_compiled(const Json& layer) const = 0;
 };
 
 /// A thing that one component needs for itself.

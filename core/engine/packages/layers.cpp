@@ -55,13 +55,6 @@ Result<Json> ComponentLayers::source_of(const Json& layer) const {
 }
 
 Status ComponentLayers::fetch(const Json& layers) {
-  Json needed = Json::array();
-  for (const Json& layer : layers)
-    if (!is_compiled(layer)) needed.push_back(layer);
-  return download(needed);
-}
-
-Status ComponentLayers::download(const Json& layers) {
   std::map<std::string, Json> wanted;  // by source, so that each source is asked once
   for (const Json& layer : layers) {
     SLIPWAY_TRY(source, source_of(layer));
@@ -94,7 +87,6 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const std::string name = layer["build"].value("name", component_);
   const auto& key = key_of(layer);
   if (key && take_compiled(*key, name, into)) return {};
-  SLIPWAY_CHECK(download(Json::array({layer})));  // fetch() left the source out if the layer was compiled then
   SLIPWAY_CHECK(run_compiler(layer, into));
   if (!key) return {};
   const Status kept = CompiledCache(session_.cache()).keep(*key, name, into);
@@ -104,11 +96,12 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
 
 /// Compiling is always possible instead, so an unusable entry is only a warning.
 bool ComponentLayers::take_compiled(const Json& key, const std::string& name, const std::string& into) {
-  const auto taken = CompiledCache(session_.cache()).take(key, into);
+  const CompiledCache cache(session_.cache());
+  if (cache.has(key))
+    session_.ui().step({component_, "stage"}, "taking " + name + " from the cache: it is compiled already");
+  const auto taken = cache.take(key, into);
   if (!taken) session_.ui().log(Ui::Level::warning, component_, name + " is compiled again: " + taken.error().what);
-  if (!taken || !*taken) return false;
-  session_.ui().step({component_, "stage"}, "taking " + name + " from the cache: it is compiled already");
-  return true;
+  return taken && *taken;
 }
 
 Status ComponentLayers::run_compiler(const Json& layer, const std::string& into) {

@@ -22,8 +22,8 @@ class ComponentLayers final : public LayerStager {
   ComponentLayers(Session& session, std::string component, std::map<std::string, Json> sources)
       : session_(session), component_(std::move(component)), sources_(std::move(sources)) {}
 
-  /// Downloads the data for `layer` into the cache. Does nothing for a layout, for data that is cached already, and for
-  /// the source of a layer that is compiled already.
+  /// Downloads the data for `layer` into the cache. Does nothing for a layout or for data that is cached already. Also
+  /// the source of a layer that is compiled already: if that proves damaged later, it must be there.
   Status fetch(const Json& layers);
 
   Status stage(const Json& layer, const std::string& into) override;
@@ -33,7 +33,6 @@ class ComponentLayers final : public LayerStager {
  private:
   Result<Json> source_of(const Json& layer) const;
   Status unpack(const Json& layer, const std::string& into);
-  Status download(const Json& layers);
   Status compile(const Json& layer, const std::string& into);
   Status run_compiler(const Json& layer, const std::string& into);
   /// Returns compiled_key(), computed at the first call; nothing when that is not possible.

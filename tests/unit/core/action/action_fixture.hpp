@@ -27,10 +27,12 @@ class FakeStager final : public LayerStager {
   std::optional<Error> known_failure(const Json& layer) const override {
     return layer_key(layer) == failed_layer ? failure : std::nullopt;
   }
+  bool is_compiled(const Json& layer) const override { return layer_key(layer) == compiled_layer; }
 
   std::map<std::string, std::map<std::string, std::string>> trees;  ///< content by path, by digest or build name
   std::string failed_layer;                                         ///< layer_key() of the failed build
   std::optional<Error> failure;
+  std::string compiled_layer;  ///< layer_key() of a build whose result is kept
   std::optional<Error> stage_error;
   int calls = 0;
 };

@@ -186,6 +186,15 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
 }
 
+TEST_F(UnpackAction, ABuildThatIsCompiledAlreadyIsNotAConflictAndThePlanSaysWhereItComesFrom) {
+  stager.failed_layer = layer_key(desired().value("layers")[1]);
+  stager.failure = Error{ErrorCode::build_failed, "with another compiler", {}, {}, {}};
+  stager.compiled_layer = stager.failed_layer;
+  const Check found = check(desired());
+  EXPECT_EQ(found.standing, Standing::change);
+  EXPECT_EQ(found.summary, "unpack userspace (5.0 MiB), take NVIDIA for 6.1 from the cache into " + kStore);
+}
+
 // Before the fix, a missing program was noticed only after the first component had changed.
 TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
   action::Build desired;
