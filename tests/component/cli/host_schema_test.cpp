@@ -165,7 +165,7 @@ TEST_F(HostSchema, DescribesKeysTheirValuesAndDefaults) {
   const Json driver = schema["properties"]["spec"]["properties"]["components"]["properties"]["driver"];
   EXPECT_EQ(driver["additionalProperties"], false);
   EXPECT_EQ(driver["properties"]["precompiled"]["enum"], (Json{"prefer", "require", "never"}));
-  EXPECT_EQ(driver["properties"]["modules"]["default"], "auto");
+  EXPECT_EQ(driver["properties"]["precompiled"]["default"], "prefer");
   EXPECT_THAT(driver["properties"]["modules"]["description"].get<std::string>(),
               StartsWith("Which kernel modules are installed."));
 }
