@@ -121,7 +121,7 @@ const std::vector<SpecCase> kBad{
     {"no-version", "spec:\n  components:\n" + kDriver + ", version: newest}\n"},
     {"null-version", "spec:\n  components:\n" + kDriver + ", version: null}\n"},
     {"list-version", "spec:\n  components:\n" + kDriver + ", version: [535]}\n"},
-    {"enumeration", "spec:\n  components:\n" + kDriver + ", modules: closed}\n"},
+    {"enumeration", "spec:\n  components:\n" + kDriver + ", precompiled: sometimes}\n"},
     {"boolean", "spec:\n  components:\n" + kDriver + ", blacklist_nouveau: sure}\n"},
     {"no-list", "spec:\n  components:\n" + kDriver + ", gpus: H100}\n"},
     {"http-source", "spec:\n  components:\n    driver: {source: \"http://registry.example.com/driver\"}\n"},
