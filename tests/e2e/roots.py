@@ -225,7 +225,9 @@ def check_chroot(checks, lab):
         before = picture(outer / "inner", times=False)
         done = run([*words, "apply", "--yes", "--without-slipway", "--root", "/inner", "--kernel", KERNEL, "-f", "/driver.yaml"])
         listed = (outer / f"inner/usr/lib/modules/{KERNEL}/modules.dep").read_text() if done.returncode == 0 else ""
-        checks.that(done.returncode == 0 and "nvidia.ko" in listed and "skipped" not in done.stdout,
+        # systemd of a root that does not run is not asked to read its units again.
+        skipped = [line for line in done.stdout.splitlines() if "skipped" in line and "daemon-reload was skipped" not in line]
+        checks.that(done.returncode == 0 and "nvidia.ko" in listed and not skipped,
                     "a plain chroot: the tools of a root inside run in their sandbox", done.stdout + done.stderr)
         done = run([*words, "remove", "--yes", "--all", "--root", "/inner", "--kernel", KERNEL])
         after = picture(outer / "inner", times=False)
@@ -266,7 +268,7 @@ def check_ordinary_user(checks, lab):
     checks.that(status == 0 and "Nothing to do" in said and "so this plan lacks removals and edits" in said,
                 "an ordinary user sees that nothing is left to do, and that slipway's records count for root alone", said)
     status, said = as_user("status")
-    checks.that(status == 0 and f"Kernel  {KERNEL}" in said and "for root to read" in said and "as root (sudo)" in said,
+    checks.that(status == 0 and f"Kernel  {KERNEL}" in said and "can be read only by root" in said and "as root (sudo)" in said,
                 "an ordinary user sees the machine, and that what slipway applied can be read only by root", said)
     status, said = lab.slipway("status", root)
     checks.that(status == 0 and "Generation 1" in said and "driver" in said, "root sees what slipway owns", said)

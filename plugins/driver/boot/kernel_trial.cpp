@@ -63,7 +63,7 @@ std::string why_grub_cannot_write(const std::string& mounts, const std::string& 
 KernelTrial read_kernel_trial(const Host& host, const std::string& running) {
   KernelTrial trial;
   if (!host.live() || running.empty() || !host.exists(kGate)) return trial;
-  const BootDefault boot = read_boot_default(host, running);
+  const BootDefault boot = read_boot_default(host, running, {}, "");
   const std::string block = host.read(kGrubEnvironment, kBlockLimit).value_or("");
   trial.asked = true;
   trial.running = running;
