@@ -72,7 +72,7 @@ int embed(const std::string& manifest, const std::string& source) {
   const auto manifests = read_manifest(manifest);
   if (!manifests) return fail(manifests.error());
   // Every compiler accepts 64 KiB in a string; adjacent strings are joined.
-  std::string text = "// Made of " + manifest + " by slipway-manifest; changes are lost.\nextern \"C\" {\n" +
+  std::string text = "// Generated from " + manifest + " by slipway-manifest; changes will be lost.\nextern \"C\" {\n" +
                      "extern const char slipway_manifest[] __attribute__((visibility(\"hidden\")));\n" +
                      "const char slipway_manifest[] =\n";
   const std::string known = canonical(known_of(*manifests));

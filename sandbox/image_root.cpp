@@ -50,7 +50,8 @@ SandboxReport show_names(const std::string& image, const std::string& top) {
        entry.increment(problem)) {
     const std::string name = "/" + entry->path().filename().string();
     if (name == kToolsFolder) continue;
-    if (++count > kMostNames) return failure("show so many names at the top of that root", E2BIG);
+    if (++count > kMostNames)
+      return failure("mount more than " + std::to_string(kMostNames) + " names at the top of the root", E2BIG);
     if (!show_name(*entry, top + name)) return failure("show " + name, errno);
   }
   return problem ? failure("list the top of that root", problem.value()) : SandboxReport{};

@@ -31,8 +31,8 @@ class Redactor {
 
   /// Returns the text without secrets; JSON stays JSON. Returns a note instead when too many secrets were learned.
   std::string redact(std::string_view text) const;
-  /// Returns the values of a YAML text without secrets, written again, without comments. Returns a note instead of a
-  /// text that is not YAML: in such a text the end of a secret is unknown.
+  /// Writes a YAML text again, leaving out its secrets and comments. Returns a note instead of a text that is not YAML:
+  /// in such a text the end of a secret is unknown.
   std::string redact_yaml(std::string_view text) const;
 
  private:

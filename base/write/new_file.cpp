@@ -54,8 +54,8 @@ Status write_new_file(int parent, const std::string& name, std::string_view path
   return written;
 }
 
-Status exchange_file(int parent, const std::string& fresh, const std::string& name, std::string_view path,
-                     const NewFile& wanted, const std::function<Status(int fd)>& fill) {
+Status write_and_rename(int parent, const std::string& fresh, const std::string& name, std::string_view path,
+                        const NewFile& wanted, const std::function<Status(int fd)>& fill) {
   SLIPWAY_CHECK(write_new_file(parent, fresh, path, wanted, fill));
   if (::renameat(parent, fresh.c_str(), parent, name.c_str()) == 0) return {};
   const int number = errno;

@@ -44,8 +44,8 @@ Status write_new_file(int parent, const std::string& name, std::string_view path
 /// mount point; else those of writing.
 /// @param fresh  `name` with kNewSuffix when there is one writer at a time, since the next write then removes the
 ///               remains of a killed one; unique_name() of it when there may be several
-Status exchange_file(int parent, const std::string& fresh, const std::string& name, std::string_view path,
-                     const NewFile& wanted, const std::function<Status(int fd)>& fill);
+Status write_and_rename(int parent, const std::string& fresh, const std::string& name, std::string_view path,
+                        const NewFile& wanted, const std::function<Status(int fd)>& fill);
 
 /// Returns `BEGINNING-…`, an unpredictable name.
 std::string unique_name(const std::string& beginning);
@@ -78,7 +78,8 @@ Status write_attributes(int fd, std::string_view path, const Attributes& wanted)
 /// Errors: `conflict` the path is not a regular file, or is a mount point; else those of writing.
 Status replace_file(const RootDir& root, const std::string& path, std::string_view content);
 
-/// Writes a file at a path of this process, whose folder exists, with exchange_file(); several processes may do this.
+/// Writes a file at a path of this process, whose folder exists, with write_and_rename(); several processes may do
+/// this.
 /// @param synced  true: it is on the disk on return
 Status put_file(const std::string& path, std::string_view content, const NewFile& wanted = NewFile::ours(0644),
                 bool synced = true);

@@ -85,14 +85,14 @@ Status record_paused_command(const RootDir& root, const PausedCommand& command) 
   commands.push_back(to_json(command));
   SLIPWAY_TRY(folder, root.open_at(kPausedFolder, O_RDONLY | O_DIRECTORY));
   constexpr unsigned kForRoot = 0600;
-  return exchange_file(folder.get(), std::string(kPausedName) + kNewSuffix, kPausedName, kPausedFile,
-                       NewFile::ours(kForRoot), [&commands](int fd) {
-                         const Json file{{"apiVersion", "slipway.dev/v1"},
-                                         {"kind", "PausedCommands"},
-                                         {"boot", this_boot()},
-                                         {"commands", commands}};
-                         return write_all(fd, pretty(file), kPausedFile);
-                       });
+  return write_and_rename(folder.get(), std::string(kPausedName) + kNewSuffix, kPausedName, kPausedFile,
+                          NewFile::ours(kForRoot), [&commands](int fd) {
+                            const Json file{{"apiVersion", "slipway.dev/v1"},
+                                            {"kind", "PausedCommands"},
+                                            {"boot", this_boot()},
+                                            {"commands", commands}};
+                            return write_all(fd, pretty(file), kPausedFile);
+                          });
 }
 
 }  // namespace slipway::base

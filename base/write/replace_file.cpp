@@ -73,8 +73,8 @@ Status replace_file(const RootDir& root, const std::string& path, std::string_vi
   SLIPWAY_TRY(place, root.parent_of(real));
   const auto& [parent, name] = place;
   SLIPWAY_TRY(wanted, like(parent.get(), name, real));
-  SLIPWAY_CHECK(exchange_file(parent.get(), name + kNewSuffix, name, real, wanted,
-                              [&](int fd) { return write_synced(fd, content, real); }));
+  SLIPWAY_CHECK(write_and_rename(parent.get(), name + kNewSuffix, name, real, wanted,
+                                 [&](int fd) { return write_synced(fd, content, real); }));
   SLIPWAY_TRY(changed, root.open_at(folder, O_RDONLY | O_DIRECTORY));
   return sync_folder(changed, folder);
 }
@@ -84,7 +84,7 @@ Status put_file(const std::string& path, std::string_view content, const NewFile
   const std::string name = path.substr(path.rfind('/') + 1);
   const Fd parent(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!parent) return system_error("write", path, errno);
-  SLIPWAY_CHECK(exchange_file(parent.get(), unique_name(name + kNewSuffix), name, path, wanted, [&](int fd) {
+  SLIPWAY_CHECK(write_and_rename(parent.get(), unique_name(name + kNewSuffix), name, path, wanted, [&](int fd) {
     return synced ? write_synced(fd, content, path) : write_all(fd, content, path);
   }));
   if (!synced) return {};

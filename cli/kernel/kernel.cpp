@@ -29,7 +29,8 @@ std::string policy_of(const core::HostSpec& spec, const std::vector<std::string>
   return "hold";
 }
 
-/// A hook cannot ask whether "/" is a machine or an image: without systemd, and in a chroot, it is an image.
+/// A hook cannot ask whether "/" is a machine or an image. It counts as an image where there are signs of an image
+/// build (such as no systemd), or in a chroot.
 Options with_machine(Options options) {
   const bool decided =
       options.session.live || options.image || !options.session.sim.empty() || options.session.root != "/";
@@ -185,7 +186,7 @@ Result<int> KernelRun::run() {
   SLIPWAY_TRY(attempt, open());
   const core::Session& session = *attempt.session;
   if (attempt.apply.plan.only.empty()) {
-    if (!of_hook()) say("no component that is applied here has files for each kernel");
+    if (!of_hook()) say("no component that is applied here has files that depend on the kernel");
     return core::kExitDone;
   }
   const bool is_there = app::has_kernel(session.host(), change_.release);

@@ -40,8 +40,8 @@ Result<std::string> Originals::keep(int fd, std::string_view name) {
   SLIPWAY_CHECK(root_.make_directory(kFolder, kFolderMode));
   SLIPWAY_TRY(place, root_.root().parent_of(path));
   const base::NewFile wanted{kFileMode, ::geteuid(), ::getegid(), root_.now_ns(), {}};
-  SLIPWAY_CHECK(base::exchange_file(place.first.get(), place.second + base::kNewSuffix, place.second, path, wanted,
-                                    [&](int to) { return copy_all(fd, to, name); }));
+  SLIPWAY_CHECK(base::write_and_rename(place.first.get(), place.second + base::kNewSuffix, place.second, path, wanted,
+                                       [&](int to) { return copy_all(fd, to, name); }));
   root_.note_changed(kFolder);
   return digest;
 }

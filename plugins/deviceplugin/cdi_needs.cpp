@@ -58,8 +58,8 @@ std::string asked_by(const Json& needs, const Class& about) {
   return flag == "deviceListStrategy" ? flag + " is " + needs.value("strategy", "") : "the config has " + flag;
 }
 
-/// Another vendor whose specs have such devices. The mode management has one device with all nodes, which is not for
-/// pods.
+/// Another vendor whose specs have such devices. Specs of cdi's mode `management` do not count: they have one device
+/// with all nodes, which is not for pods.
 std::string vendor_with(const std::vector<std::string>& kinds, const Class& about) {
   for (const std::string& kind : kinds)
     if (kind.substr(kind.find('/') + 1) == about.name && !kind.starts_with("management."))

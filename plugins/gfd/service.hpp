@@ -42,7 +42,7 @@ class FileSink final : public LabelSink {
 };
 
 struct Labelled {
-  std::vector<std::string> unreachable;  ///< GPUs without labels because they do not answer
+  std::vector<std::string> unreachable;  ///< for each GPU that does not answer and so has no labels: the error
   std::string no_driver;                 ///< why there are no labels of GPUs at all; empty: a driver runs
 };
 

@@ -71,7 +71,7 @@ const char* const kErrorTexts[] = {
     "In use by another client",
     "Insufficient Memory",
     "No data",
-    "The requested vgpu operation is not available on target device, becasue ECC is enabled",
+    "The requested vgpu operation is not available on target device, becasue ECC is enabled",  // so in nvml.h
     "Insufficient Resources",
     "Frequency Not Supported",
     "Argument version mismatch",

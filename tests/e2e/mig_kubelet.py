@@ -26,8 +26,8 @@ DRIVER = f"{SHARED}/driver"
 MINORS = "proc/driver/nvidia-caps/mig-minors"
 SLICE = "nvidia.com/mig-1g.10gb"
 PER_GPU = 7
-GIVEN = " (given by kubelet, no process found)"
-NOTED = " (given by kubelet, as its checkpoint says, no process found)"
+GIVEN = " (kubelet gave it the device; no process was found)"
+NOTED = " (kubelet gave it the device, as its checkpoint says; no process was found)"
 SPEC = "/etc/slipway/host.yaml"
 SERVICES = (UNIT, "slipway-gfd.service")
 

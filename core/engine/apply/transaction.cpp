@@ -381,7 +381,8 @@ Result<Ownership> Transaction::ownership() {
   owned.order = order_;
   owned.outputs = planned_.plan.outputs();
   for (const PlannedItem& item : planned_.items) {
-    if (item.removal || item.kind->is_step(item.action)) continue;  // removed, or a user's now
+    if (item.removal || item.kind->is_step(item.action))
+      continue;  // removed or left to the user; or a step, which is not recorded
     if (item.check.standing == Check::Standing::at_boot) continue;
     Image original = item.original;
     Json record = item.record;

@@ -46,7 +46,7 @@ Plan without_hardware(const Plan& plan, const Ownership& owned, const std::strin
   return files;
 }
 
-std::string require_remedy(const Session& session, const std::vector<std::string>& components) {
+std::string remedy_for_required_hardware(const Session& session, const std::vector<std::string>& components) {
   const bool one = components.size() == 1;
   if (!session.host().has_kernel_view()) return kAssumeHardware;
   return std::string("add what ") + (one ? "it lacks" : "they lack") + " (look for hardware with `lspci`), remove " +
@@ -60,7 +60,7 @@ Error not_installable(const Session& session, const std::vector<std::string>& co
   return Error{ErrorCode::unsupported,
                names + " cannot be installed: " + facts.why_not(),
                required ? "spec.hardware = require" : session.host_config().root,
-               required ? require_remedy(session, components)
+               required ? remedy_for_required_hardware(session, components)
                         : "add to the root what " + std::string(components.size() == 1 ? "it lacks" : "they lack") +
                               ", or leave " + names + " out of the spec",
                {}};

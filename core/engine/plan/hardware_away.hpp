@@ -27,7 +27,7 @@ inline constexpr const char* kAssumeHardware =
     "`slipway verify` fails on a machine that boots it without its GPUs";
 
 /// The remedy when components have no hardware here and the spec says `hardware: require`.
-std::string require_remedy(const Session& session, const std::vector<std::string>& components);
+std::string remedy_for_required_hardware(const Session& session, const std::vector<std::string>& components);
 
 /// Returns the error for components that cannot be installed although the spec says that the hardware exists. They are
 /// installed or fail; they are never skipped silently.

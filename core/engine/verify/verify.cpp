@@ -87,7 +87,7 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   if (!is_owned && session.host_config().hardware == "require")
     return Finding{Finding::Status::fail, finding,
                    facts->why_not() + ", and spec.hardware = require asks for the hardware",
-                   require_remedy(session, {name})};
+                   remedy_for_required_hardware(session, {name})};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
   return Finding{Finding::Status::warning, finding,
                  "the component is installed, but has nothing to do on this host: " + facts->why_not(),

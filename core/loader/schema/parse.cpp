@@ -126,11 +126,16 @@ void check_tag_prefix(const base::YamlEntry& entry, const std::map<std::string, 
                       const std::string& key, const std::string& prefix, SchemaCheck& check) {
   for (std::size_t open = prefix.find('{'); open != std::string::npos; open = prefix.find('{', open + 1)) {
     const std::size_t close = prefix.find('}', open);
-    const std::string name = prefix.substr(open + 1, close == std::string::npos ? close : close - open - 1);
+    if (close == std::string::npos) {
+      check.problems.add(entry.position, key, shown_key(key) + ": tag_prefix has a '{' without a '}'");
+      return;
+    }
+    const std::string name = prefix.substr(open + 1, close - open - 1);
     const auto sibling = siblings.find(name);
-    if (close == std::string::npos || sibling == siblings.end() || sibling->second.type != Type::string)
-      check.problems.add(entry.position, key,
-                         shown_key(key) + ": '{" + name + "' in tag_prefix names no key of type string beside it");
+    if (sibling == siblings.end() || sibling->second.type != Type::string)
+      check.problems.add(
+          entry.position, key,
+          shown_key(key) + ": tag_prefix uses '{" + name + "}', but beside it is no key '" + name + "' of type string");
   }
 }
 

@@ -377,8 +377,8 @@ class DcgmService final : public Service {
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
-      return io.log("info", "metrics are at port " + std::to_string(server_->port()) + ", /metrics, every " +
-                                intervals_text(settings));
+      return io.log("info", "metrics are served at port " + std::to_string(server_->port()) +
+                                ", path /metrics, and read every " + intervals_text(settings));
     }
     serve_after_ = now + kPortAgain;
     std::string problem = server.error().what;

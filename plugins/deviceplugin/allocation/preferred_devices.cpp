@@ -101,7 +101,8 @@ class Picker {
     return static_cast<std::size_t>(first - resource_.devices.begin());
   }
 
-  /// The lowest rank is taken: by uncounted uses, ids in use, picks so far, distance to the picked ones, then order.
+  /// The id with the lowest rank is taken. In this order count: uncounted uses; ids in use and picks so far on its
+  /// place (packed: the most ids in use come first); the distance to the picked ids; the order of the ids.
   std::tuple<unsigned, long, std::size_t, long, const Id*> rank(const Id& id) const {
     const std::size_t place = place_of(id);
     std::size_t times = 0;

@@ -44,7 +44,8 @@ void add_entries(const Host& host, const std::string& folder, std::vector<Loader
     const std::string path = folder + "/" + file;
     const std::string text = host.read(path, kLoaderEntryLimit).value_or("");
     std::string release = base::release_of_image(loader_setting(text, "linux"));
-    if (release.empty()) release = loader_setting(text, "version");  // kernel-install names the image "linux"
+    if (release.empty())
+      release = loader_setting(text, "version");  // kernel-install's images have no release in their name
     const std::string id = without_boot_counter(file.substr(0, file.size() - std::string_view(".conf").size()));
     // Fedora's rescue entry starts an old copy of a kernel.
     if (release.empty() || !is_plain_entry_name(id) || id.ends_with("-rescue")) continue;

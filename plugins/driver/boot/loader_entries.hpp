@@ -26,10 +26,10 @@ const LoaderEntry* entry_of_release(const std::vector<LoaderEntry>& entries, std
 /// Returns the value of a key of loader.conf or of an entry: the last one; empty: it is not set.
 std::string loader_setting(std::string_view text, std::string_view key);
 
-/// Returns loader.conf with this entry as its only default, behind a comment.
+/// Returns loader.conf with this entry as its only default, in the line after slipway's comment.
 std::string loader_conf_with(std::string_view text, const std::string& entry);
 
-/// Returns the default behind slipway's comment; empty: there is none.
+/// Returns the default in the line after slipway's comment; empty: there is none.
 std::string our_loader_default(std::string_view text);
 
 /// Returns loader.conf without slipway's comment and the default behind it.

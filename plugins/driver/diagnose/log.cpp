@@ -73,7 +73,7 @@ constexpr Start kStarts[] = {
      "run `slipway verify driver --deep`; the firmware has to be of the loaded module's version"},
     {"is not supported by open nvidia.ko", "the open modules do not support this GPU",
      "set driver.modules to proprietary in the spec and run `slipway apply`"},
-    {"installed in this system is not supported by the", "this driver does not support a GPU here",
+    {"installed in this system is not supported by the", "this driver does not support one of the GPUs of this machine",
      "use a driver branch that does: `slipway explain driver.version`"},
 };
 

@@ -99,8 +99,8 @@ Status Enrollment::put(const RootDir& root, const std::string& path, std::string
       return system_error("create the folder", folder, errno);
   }
   SLIPWAY_TRY(parent, root.parent_of(path));
-  return base::exchange_file(parent.first.get(), parent.second + base::kNewSuffix, parent.second, path,
-                             base::NewFile::ours(mode), [&](int fd) { return base::write_all(fd, content, path); });
+  return base::write_and_rename(parent.first.get(), parent.second + base::kNewSuffix, parent.second, path,
+                                base::NewFile::ours(mode), [&](int fd) { return base::write_all(fd, content, path); });
 }
 
 Status Enrollment::make_pair(const RootDir& root) {

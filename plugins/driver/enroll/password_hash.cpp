@@ -44,7 +44,8 @@ void add_digits(std::string& text, const std::string& sum, int high, int middle,
 
 }  // namespace
 
-// The steps have no names in the algorithm's description (https://www.akkadia.org/drepper/SHA-crypt.txt) either.
+// One function, since the steps have no names in the algorithm's description either:
+// https://www.akkadia.org/drepper/SHA-crypt.txt
 std::string sha512_crypt(std::string_view password, std::string_view salt) {
   const std::string key(password);
   const std::string with_salt = key + std::string(salt);

@@ -186,7 +186,8 @@ CommandTable kernels_line() {
           "expressions and APT::Default-Release are not followed. For dnf it takes the newest kernel of the enabled "
           "repositories, without what dnf.conf excludes; versionlock, priorities and excludes of a single "
           "repository are not followed. The exit code is 2 when the source has nothing for one of these kernels.",
-      .options = {{"coming", "", "also the kernels that apt or dnf would install next, and what the source has"},
+      .options = {{"coming", "",
+                   "also the kernels that apt or dnf would install next, and what the source has for each"},
                   {"file", "SPEC",
                    "with --coming: host spec that names the source (default: the root's own, else the one that is "
                    "applied)",

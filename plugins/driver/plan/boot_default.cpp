@@ -48,7 +48,7 @@ void keep_grub_entry(const BootDefault& boot, bool live, Plan& plan) {
       .because("the boot default stays on a kernel with modules");
 }
 
-/// GRUB writes to grubenv at each boot, so one variable of it is set, and not the file.
+/// GRUB itself writes to grubenv at each boot, so slipway sets one variable in it, and does not own the file.
 void keep_saved_entry(const BootDefault& boot, const Receipt& receipt, Plan& plan) {
   const std::string setting = "saved_entry=" + boot.entry;
   std::vector<std::string> undo{boot.program, boot.file};

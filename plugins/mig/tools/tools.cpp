@@ -53,7 +53,7 @@ CommandTable apply_line() {
           .options = {config_file(),
                       selected_config(),
                       hooks_file(),
-                      mode_only("changes only the MIG mode, and no instance of a GPU that has the right mode"),
+                      mode_only("changes only the MIG mode; a GPU that already has that mode keeps its instances"),
                       {.name = "skip-reset",
                        .help = "with --mode-only, a mode that waits for a reset of the GPU is not an error",
                        .letter = 's',
@@ -128,7 +128,7 @@ CommandTable restore_line() {
               "Gives the GPUs of a checkpoint the instances that they had then. A GPU that has equal devices keeps "
               "them, wherever they lie.",
           .options = {checkpoint_file("what `checkpoint` has written"), hooks_file(),
-                      mode_only("changes only the MIG mode, and no instance of a GPU that has the right mode"),
+                      mode_only("changes only the MIG mode; a GPU that already has that mode keeps its instances"),
                       kubelet_socket()},
           .examples = {"slipway mig restore -f before.json"},
           .last_counts = true};

@@ -94,7 +94,7 @@ std::string to_text(const DeviceHolder& holder) {
   if (holder.kind == DeviceHolder::Kind::process) return to_text(process) + " on " + holder.holds;
   const char* const role = holder.init_container ? ", init container " : ", container ";
   const std::string container = process.pod_container.empty() ? "" : role + process.pod_container;
-  return fmt::format("pod {}{} (given by kubelet{}, no process found) on {}", process.pod, container,
+  return fmt::format("pod {}{} (kubelet gave it the device{}; no process was found) on {}", process.pod, container,
                      holder.from_checkpoint ? ", as its checkpoint says" : "", holder.holds);
 }
 

@@ -25,8 +25,9 @@ class Policy {
       : config_(config), origin_(origin), where_(where), privileged_(privileged) {}
 
   bool allows(const std::string& device, Way way);
-  /// True for a denied device that is not an error: one of a variable, since images set them; and one that an engine
-  /// with its own CDI support injects without slipway, if kubelet may have written the annotation.
+  /// True for a denied device that is skipped without an error: a device that a variable asks for, since images set
+  /// variables; or a device that an annotation asks for which kubelet may have written, when the engine's own CDI
+  /// support injects it without slipway.
   bool is_left_out(const std::string& device, Way way) const;
   /// Returns the devices that kubelet has given to the container; empty if kubelet cannot be asked.
   const KubeletDevices& given();

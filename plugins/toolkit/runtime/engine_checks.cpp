@@ -158,7 +158,7 @@ void EngineChecks::add_answer_check(Plan& plan) const {
                                     {"cri", facts_.value("cri_works", false)}},
                            .inverse = nullptr,
                            .irreversible = "it changes nothing"}))
-      .because("slipway checks this after " + title_ + " was restarted");
+      .because("slipway checks this after " + title_ + " has been restarted");
 }
 
 Result<bool> check_engine(const Action& action, const Host& host) {

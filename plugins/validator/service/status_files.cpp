@@ -27,8 +27,8 @@ bool is_right(int folder, const std::string& name, const StatusFile& wanted) {
 }
 
 Status write(int folder, const std::string& name, const StatusFile& wanted) {
-  return base::exchange_file(folder, name + base::kNewSuffix, name, name, base::NewFile::ours(wanted.mode),
-                             [&](int fd) { return base::write_all(fd, wanted.content, name); });
+  return base::write_and_rename(folder, name + base::kNewSuffix, name, name, base::NewFile::ours(wanted.mode),
+                                [&](int fd) { return base::write_all(fd, wanted.content, name); });
 }
 
 }  // namespace

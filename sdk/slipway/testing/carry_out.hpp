@@ -19,8 +19,8 @@
 
 namespace slipway::testing {
 
-/// Carries out the actions that are not satisfied, in the order of the plan: `exec` by the programs of the host,
-/// `custom` by the component's preflight(), apply() and check(); `file`, `directory`, `symlink` and `remove` change the
+/// Carries out a plan in its order: `exec` actions that are not satisfied by the programs of the host, `custom` ones by
+/// the component's preflight(), apply() and check(); `file`, `directory`, `symlink` and `remove` always change the
 /// host's tree, so that later actions see them. The other kinds are slipway's own, and are passed over.
 ///
 /// Errors that slipway treats as a defect of the plugin are errors here too: an action whose check fails after it was

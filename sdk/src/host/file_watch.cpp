@@ -138,10 +138,11 @@ Result<FileWatch> FileWatch::open(RootDir root, std::vector<std::string> paths) 
 
 Status FileWatch::watch(std::vector<std::string> paths) {
   if (paths.size() > kMostPaths)
-    return Error{.code = ErrorCode::invalid,
-                 .what = std::to_string(paths.size()) + " paths are more than " + std::to_string(kMostPaths),
-                 .where = {},
-                 .next = "watch the folder that they are in"};
+    return Error{
+        .code = ErrorCode::invalid,
+        .what = std::to_string(paths.size()) + " paths cannot be watched: the limit is " + std::to_string(kMostPaths),
+        .where = {},
+        .next = "watch the folder that they are in"};
   for (const std::string& path : paths)
     if (!path.starts_with('/') || path.size() >= PATH_MAX || path.find('\0') != std::string::npos)
       return Error{.code = ErrorCode::invalid, .what = "not an absolute path: '" + path + "'", .where = path};

@@ -200,7 +200,8 @@ Result<ProcessOutput> LocalHost::run(const std::vector<std::string>& argv, std::
                .where = config_.root};
 }
 
-/// Returns the folder whose sys/, proc/ and dev/ show the kernel; empty if not found.
+/// Returns the folder whose sys/, proc/ and dev/ show the kernel. Empty when the host does not run and none is
+/// configured.
 std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
   if (!config.kernel_view.empty() || !config.live) return config.kernel_view;
   // In a container, the host's own folders, mounted with its root, show more than the container's.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/src/host/root_walk.hpp - follows a path inside a root name by name, for kernels without openat2(2).
+// sdk/src/host/root_walk.hpp - resolves a path inside a root, one component at a time, for kernels without
+// openat2(2).
 #pragma once
 
 #include <string>

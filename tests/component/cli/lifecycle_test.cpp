@@ -167,7 +167,7 @@ TEST(DriverOnASimulatedH100, IsRemovedWithoutATrace) {
   EXPECT_EQ(root.tree(), before);
 }
 
-// Before the fix, the driver's ld.so.cache kept /etc, which an earlier apply of cdi had made.
+// Before the fix, /etc stayed after the removal when cdi had made the folder and the driver had put ld.so.cache there.
 TEST(RemoveAll, LeavesNoFolderInWhicheverOrderComponentsWereApplied) {
   const std::vector<std::string> all{"cdi", "dcgm", "deviceplugin", "driver", "gfd"};
   for (const std::string& first : all)

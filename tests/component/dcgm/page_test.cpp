@@ -20,7 +20,7 @@ class DcgmPage : public DcgmNode {
   std::string page() const { return http_body(port_, "/"); }
   Json overview() const { return Json::parse(http_body(port_, "/overview.json"), nullptr, false); }
   template <class Condition>
-  bool overview_gets(const Condition& holds) const {
+  bool overview_comes_to(const Condition& holds) const {
     return eventually([&] {
       const Json now = overview();
       return now.is_object() && holds(now);
@@ -55,7 +55,7 @@ TEST_F(DcgmPage, ShowsLoadProcessesAndXids) {
   sim("gpu 2 load 90");
   sim("process add 2 4711 2048 compute <b>x");
   sim("gpu 5 xid 79");
-  ASSERT_TRUE(overview_gets([](const Json& now) {
+  ASSERT_TRUE(overview_comes_to([](const Json& now) {
     return now["gpus"][2]["values"]["processes"].size() == 1 && now["gpus"][5]["health"] != "ok" &&
            now["gpus"][2]["values"]["utilizationPercent"] == 90;
   })) << overview().dump(1);
@@ -76,7 +76,7 @@ TEST_F(DcgmPage, TakesTheNamesOfProcessesFromTheKernel) {
   host_.put("proc/4711/comm", "trainer\n");
   sim("function nvmlSystemGetProcessName hang on");
   sim("process add 2 4711 2048 compute /usr/bin/python3");
-  ASSERT_TRUE(overview_gets([](const Json& now) {
+  ASSERT_TRUE(overview_comes_to([](const Json& now) {
     const Json processes = now["gpus"][2]["values"]["processes"];
     return processes.size() == 1 && processes[0]["name"] == "trainer";
   })) << overview().dump(1);
@@ -101,15 +101,15 @@ TEST_F(DcgmPage, ReportsAMissingDriver) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 3 lost");
-  ASSERT_TRUE(overview_gets([](const Json& now) { return now["gpus"][3]["health"] == "bad"; }));
+  ASSERT_TRUE(overview_comes_to([](const Json& now) { return now["gpus"][3]["health"] == "bad"; }));
   EXPECT_TRUE(overview()["gpus"][3]["values"].is_null());
   EXPECT_EQ(overview()["gpus"][4]["health"], "ok");
   sim("driver unloaded");
-  ASSERT_TRUE(overview_gets([](const Json& now) { return !now["problem"].get<std::string>().empty(); }));
+  ASSERT_TRUE(overview_comes_to([](const Json& now) { return !now["problem"].get<std::string>().empty(); }));
   EXPECT_THAT(page(), HasSubstr("The GPUs cannot be read: "));
   sim("gpu 3 found");
   sim("driver 550.90.07");
-  ASSERT_TRUE(overview_gets([](const Json& now) { return now["gpus"][3]["values"].is_object(); }))
+  ASSERT_TRUE(overview_comes_to([](const Json& now) { return now["gpus"][3]["values"].is_object(); }))
       << overview().dump(1);
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
@@ -125,7 +125,7 @@ TEST_F(DcgmPage, ReportsThatTheDriverIsReleased) {
     EXPECT_THAT(page(), HasSubstr("another program needs the driver"));
     EXPECT_TRUE(overview()["gpus"][0]["values"].is_null());
   }
-  EXPECT_TRUE(overview_gets([](const Json& now) { return now["gpus"][0]["values"].is_object(); })) << service.log();
+  EXPECT_TRUE(overview_comes_to([](const Json& now) { return now["gpus"][0]["values"].is_object(); })) << service.log();
 }
 
 TEST_F(DcgmPage, AsksNoGpuWhenItIsLookedAt) {
@@ -157,7 +157,7 @@ TEST_F(DcgmPage, ShowsProcessesOnlyToThisMachineByDefault) {
     RunningService service(host_, service_words());
     ASSERT_TRUE(service.hears("READY=1")) << service.log();
     sim("process add 0 4711 2048");
-    ASSERT_TRUE(overview_gets([](const Json& now) {
+    ASSERT_TRUE(overview_comes_to([](const Json& now) {
       return now["gpus"][0]["values"]["memoryUsedBytes"].get<std::uint64_t>() > 0 && now["gpus"].size() == 8;
     }));
     EXPECT_EQ(overview()["showsProcesses"], shown) << word;

@@ -85,7 +85,7 @@ TEST_F(DcgmServing, UsesTheSocketThatSystemdPassed) {
   ::chmod(host_.program.c_str(), 0755);
   RunningService service(host_, service_words());
   ASSERT_TRUE(has_gpus(8)) << service.log();
-  EXPECT_THAT(service.log(), HasSubstr("metrics are at port " + std::to_string(port_)));
+  EXPECT_THAT(service.log(), HasSubstr("metrics are served at port " + std::to_string(port_)));
   service.signal(SIGHUP);
   EXPECT_TRUE(eventually([&] { return service.log().find("starting again with the new spec") != std::string::npos; }));
   EXPECT_TRUE(has_gpus(8)) << "the socket is there again for the service that starts anew: " << service.log();

@@ -217,7 +217,7 @@ TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreAllocated) {
 
 // Before the fix, an apply during the quiet seconds ended with "deviceplugin: failed", for a GPU that was about to be
 // offered again.
-TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsStableTime) {
+TEST(DevicePluginVerify, OnlyWarnsOfAGpuThatWaitsForItsQuietTime) {
   const Node node("h100x2", "{quiet_seconds: 3600}");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());

@@ -15,7 +15,7 @@ std::chrono::system_clock::time_point in_seconds(int seconds) {
   return std::chrono::system_clock::now() + std::chrono::seconds(seconds);
 }
 
-/// Starts like kubelet: removes every socket, keeps its checkpoint.
+/// Removes every socket, as kubelet does when it starts; other files, such as its checkpoint, stay.
 void empty_folder(const std::string& folder) {
   std::filesystem::create_directories(folder);
   for (const auto& entry : std::filesystem::directory_iterator(folder))

@@ -108,7 +108,7 @@ class MigPods : public ::testing::Test {
 TEST_F(MigPods, HoldTheirAllocatedDevices) {
   Kubelet kubelet(node_, train());
   const std::string holder =
-      "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 2";
+      "pod team-a/train-0, container trainer (kubelet gave it the device; no process was found) on 1g.10gb at 2";
   EXPECT_THAT(apply("", {"plan"}).out, AllOf(HasSubstr("is held by " + holder), HasSubstr("an apply fails")));
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
@@ -135,7 +135,8 @@ TEST_F(MigPods, HoldTheDevicesOfInitContainersAsWell) {
                       R"(", "ContainerName": "prep", "ResourceName": "nvidia.com/gpu", "DeviceIDs": {"0": [")" +
                       shown.substr(shown.find("GPU-"), 40) + R"("]}}], "RegisteredDevices": {}}, "Checksum": 1})");
   const std::string holder =
-      "pod team-a/minit, init container prep (given by kubelet, as its checkpoint says, no process found) on GPU 0";
+      "pod team-a/minit, init container prep (kubelet gave it the device, as its checkpoint says; no process was "
+      "found) on GPU 0";
   const Ran ran = node.apply("all-1g.10gb");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr(holder), HasSubstr("kubectl delete pod -n team-a minit")));
@@ -198,7 +199,7 @@ TEST_F(MigPods, OfAWholeGpuBlockAChangeOfItsMode) {
                   {"team-b/notebook/jupyter", "nvidia.com/gpu.shared", shown.substr(shown.find("GPU-"), 40) + "::2"});
   const Ran ran = node.apply("all-1g.10gb");
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("pod team-b/notebook, container jupyter (given by kubelet"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("pod team-b/notebook, container jupyter (kubelet gave it the device"));
   EXPECT_THAT(node.instances(), ElementsAre("off"));
   node.section("config: all-1g.10gb, drain: next-boot");
   ASSERT_EQ(node.slipway({"apply"}).code, 4);
@@ -247,7 +248,7 @@ TEST_F(MigPods, AreReadFromTheCheckpointWithoutKubelet) {
              uuid() + R"(/9/0"]}}], "RegisteredDevices": {}}, "Checksum": 1})");
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("pod team-a/train-0, container trainer (given by kubelet"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("pod team-a/train-0, container trainer (kubelet gave it the device"));
   checkpoint("{}");
   EXPECT_THAT(apply("").err, HasSubstr("its list of devices cannot be read"));
   expect_nothing_changed();
@@ -265,7 +266,8 @@ TEST_F(MigPods, AreReadFromTheCheckpointWithoutASocket) {
       "ResourceName": "nvidia.com/mig-1g.10gb", "DeviceIDs": {"-1": ["MIG-)" +
              uuid() + R"(/9/0"]}}], "RegisteredDevices": {}}, "Checksum": 1})");
   const std::string holder =
-      "pod 5c1b-uid, container trainer (given by kubelet, as its checkpoint says, no process found) on 1g.10gb at 2";
+      "pod 5c1b-uid, container trainer (kubelet gave it the device, as its checkpoint says; no process was found) on "
+      "1g.10gb at 2";
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr(holder));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/changes.hpp - the files after a plan of the component runtime, before any is
-// written.
+// plugins/toolkit/programs/configure/changes.hpp - the new contents of the files that a plan of the component
+// runtime would change; nothing is written unless asked for.
 #pragma once
 
 #include <string>

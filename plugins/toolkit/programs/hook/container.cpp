@@ -133,9 +133,9 @@ Status write_file(const RootDir& root, const std::string& path, const std::strin
   if (is_in_volume(root, folder)) return {};
   SLIPWAY_TRY(place, root.parent_of(path));
   if (is_in_volume(root, place.first.get(), folder)) return {};
-  return base::exchange_file(place.first.get(), base::unique_name("." + place.second + base::kNewSuffix), place.second,
-                             path, base::NewFile::ours(mode),
-                             [&](int fd) { return base::write_all(fd, content, path); });
+  return base::write_and_rename(place.first.get(), base::unique_name("." + place.second + base::kNewSuffix),
+                                place.second, path, base::NewFile::ours(mode),
+                                [&](int fd) { return base::write_all(fd, content, path); });
 }
 
 std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }

@@ -59,7 +59,8 @@ void find_daemon(ContainerdSurvey& survey, const EnginePlace& place) {
                                                    : std::vector<std::string>{});
 }
 
-/// True when a file that containerd reads after slipway's sets one of `names` or the default handler.
+/// True when the file, which containerd reads after slipway's file, overrides what that sets: a handler, the default
+/// handler, or CDI. Where containerd does not merge tables, any table of the CRI plugin does.
 bool overrides(const Configuration& all, const ConfigFile& file, const RuntimeSettings& settings) {
   const Json table = all.table_of(file);
   if (!table.is_object()) return false;

@@ -132,7 +132,7 @@ TEST_F(ReplaceFile, RemovesALeftoverTemporaryFile) {
   folder.file("/theirs", "theirs");
   folder.link("/a.slipway-new", "theirs");
   const auto fill = [](int fd) { return write_all(fd, std::string_view("new"), "a"); };
-  ASSERT_TRUE(exchange_file(root.fd(), std::string("a") + kNewSuffix, "a", "/a", NewFile::ours(0640), fill).ok());
+  ASSERT_TRUE(write_and_rename(root.fd(), std::string("a") + kNewSuffix, "a", "/a", NewFile::ours(0640), fill).ok());
   EXPECT_EQ(text_of("/a"), "new");
   EXPECT_EQ(info_of("/a").st_mode, S_IFREG | 0640U);
   EXPECT_EQ(text_of("/theirs"), "theirs");

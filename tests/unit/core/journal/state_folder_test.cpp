@@ -171,7 +171,8 @@ TEST_F(StateFolder, RecordsHaveATotalLimit) {
   EXPECT_NE(state.ownerships().error().what.find("1001 records"), std::string::npos);
 }
 
-// Before the fix, root trusted a state that the root's owner had written, and recovery created a setuid file from it.
+// Before the fix, slipway as user root trusted a state that the owner of the root filesystem had written, and recovery
+// created a setuid file from it.
 TEST_F(StateFolder, IsNotTrustedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   RootFs files = root();

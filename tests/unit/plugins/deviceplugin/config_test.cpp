@@ -70,7 +70,7 @@ TEST(Config, KeysIgnoreCaseAndUnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(block.error().where, "config.yaml:3:3");
 }
 
-// Before the fix, a misspelt key there shared nothing, without a message.
+// Before the fix, a misspelt key of `sharing` was ignored without a message, and no GPU was shared.
 TEST(Config, MisspeltKeysOfSharingAreRefusedWithTheNearest) {
   EXPECT_THAT(error_of("sharing: {timeSlicng: {replicas: 4}}").what, HasSubstr("did you mean 'timeSlicing'?"));
   EXPECT_THAT(error_of("sharing: {mps: {resorces: []}}").what, HasSubstr("did you mean 'resources'?"));

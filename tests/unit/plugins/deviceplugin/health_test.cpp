@@ -34,7 +34,7 @@ TEST_F(Book, AnApplicationErrorIsNotAFault) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-TEST_F(Book, RecoversAfterAStableTimeAndACheck) {
+TEST_F(Book, RecoversAfterAQuietTimeAndACheck) {
   xid(63);
   EXPECT_EQ(reason(), "xid-63");
   now_ += seconds(20);

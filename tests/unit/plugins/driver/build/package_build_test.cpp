@@ -346,7 +346,7 @@ TEST_F(PackageBuildTest, ChecksKeyAndCertificateFirst) {
   EXPECT_EQ(refusal({"--sign-key", pipe, "--sign-cert", pipe}).code, ErrorCode::invalid) << "nobody writes to it";
 }
 
-TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorFirst) {
+TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorBeforeUnpacking) {
   fs::remove(folder.at("/linux-headers-6.1.0-50-amd64_6.1.176-1_amd64.deb"));
   auto headers = testing::header_debs("6.1.0-50-amd64", "6.1.176-1").front();
   headers.architecture = "arm64";

@@ -260,8 +260,8 @@ TEST_F(DriverDiagnose, NamesInstanceAndNvlinkUnitOfAnXidAndSkipsCancelledOnes) {
   EXPECT_THAT(all, ::testing::Not(HasSubstr("Xid 163")));
 }
 
-// Lines of reports about drivers 570. Before the fix, "of link 0" was printed where no link is meant, a reset was
-// requested where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
+// Lines of bug reports about driver branch 570. Before the fix, "of link 0" was printed where no link is meant, a reset
+// was requested where the line says that it is not fatal, and "see what the driver asks for" although the line says it.
 TEST_F(DriverDiagnose, ReadsTheTextOfAnXid) {
   log("NVRM: Xid (PCI:0000:18:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000)\n"
       "NVRM: Xid (PCI:0000:2a:00): 154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x1 (GPU Reset "

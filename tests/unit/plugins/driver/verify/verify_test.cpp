@@ -338,8 +338,8 @@ TEST_F(DriverVerify, AdvisesNoDepmodForAKernelThatIsGone) {
   EXPECT_THAT(remedies(), Not(HasSubstr("`depmod")));
 }
 
-// Before the fix, only doctor failed for a missing fabric manager, and the boot of a machine on which no CUDA program
-// can start was verified.
+// Before the fix, only doctor failed for a missing fabric manager: verify passed the boot of a machine on which no CUDA
+// program could start.
 TEST_F(DriverVerify, FailsWhereNvSwitchesHaveNoFabricManager) {
   host.pci("0000:05:00.0", 0x10de, 0x22a3, 0x068000);
   EXPECT_THAT(live(), HasSubstr("fail driver.fabric-manager: the NVSwitches of this machine need NVIDIA's Fabric "

@@ -49,8 +49,9 @@ TEST_F(DriverHolders, AreNamedOnceEachWithUnitContainerOrPod) {
 TEST_F(DriverHolders, ArePodsThatKubeletHasGivenAGpu) {
   const PodHolders given{
       .holders = {{"GPU-1", {{.pod_namespace = "team-a", .pod = "train-0", .container = "trainer"}}}}};
-  EXPECT_THAT(found(given),
-              ElementsAre("pod team-a/train-0, container trainer (given by kubelet, no process found) on GPU-1"));
+  EXPECT_THAT(
+      found(given),
+      ElementsAre("pod team-a/train-0, container trainer (kubelet gave it the device; no process was found) on GPU-1"));
   EXPECT_THAT(found({.holders = {}, .problem = "kubelet does not answer"}),
               ElementsAre("a pod, perhaps, on the driver: kubelet does not answer"));
 }

@@ -120,14 +120,16 @@ class GivenDevices : public Holders {
 TEST_F(GivenDevices, AreHeldByPodsWithoutAProcess) {
   const PodHolders given{
       .holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-1", "c", "3"}}}}};
-  EXPECT_THAT(found_with(parts(true), given),
-              ElementsAre("pod team-a/train-0, container trainer (given by kubelet, no process found) on 3g.40gb at 0",
-                          "pod team-a/train-1, container c (given by kubelet, no process found) on 3g.40gb at 0"));
+  EXPECT_THAT(
+      found_with(parts(true), given),
+      ElementsAre(
+          "pod team-a/train-0, container trainer (kubelet gave it the device; no process was found) on 3g.40gb at 0",
+          "pod team-a/train-1, container c (kubelet gave it the device; no process was found) on 3g.40gb at 0"));
   EXPECT_THAT(found_with(parts(false), given), IsEmpty()) << "that instance stays";
   EXPECT_EQ(found_with(gpu(0, true), {.holders = {{nvml::device_uuid(*nvml_, *nvml::device_at(*nvml_, 0)).value_or(""),
                                                    {{"evil\x1b]0;", "a", "b", ""}}}}})
                 .at(0),
-            "pod evil?]0;/a, container b (given by kubelet, no process found) on GPU 0");
+            "pod evil?]0;/a, container b (kubelet gave it the device; no process was found) on GPU 0");
 }
 
 TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {

@@ -164,7 +164,7 @@ TEST(Configure, NeedsARuntimeProgramOrCdi) {
   EXPECT_THAT(by_cdi->front().content, ::testing::Not(HasSubstr("BinaryName")));
 }
 
-// The previous low-level runtime goes on creating the containers, as with the component.
+// The former low-level runtime goes on creating the containers, as when the component runtime is applied.
 TEST(Configure, KeepsCrunAsTheProgramBehindTheRuntime) {
   FakeHost host = machine();
   host.file(kContainerd, kRuncV2 +

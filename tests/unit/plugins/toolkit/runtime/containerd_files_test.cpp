@@ -114,7 +114,7 @@ TEST(ContainerdFiles, AreReadOnceEachInALoopAndThroughPatternsOfFolders) {
   EXPECT_THAT(read, ::testing::ElementsAre("config.toml", "a.toml", "x/c.toml", "y/c.toml", "b.toml"));
 }
 
-// Before the fix, the drop-in was written to /d1, which no containerd since 2.0 reads.
+// Before the fix, the drop-in was written to /d1, which containerd does not read from 1.6.29, 1.7.16 and 2.0 on.
 TEST(ContainerdFiles, OfARelativePatternAreFoundAsContainerdDoes) {
   const std::pair<EngineVersion, std::string> folders[]{{{1, 6, 20}, "/d1"},         {{1, 6, 29}, kFolder + "d1"},
                                                         {{1, 7, 15}, "/d1"},         {{1, 7, 16}, kFolder + "d1"},
