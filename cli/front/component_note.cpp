@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
 #include <filesystem>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
@@ -14,14 +12,6 @@
 #include "core/loader/plugin_file.hpp"
 
 namespace slipway::cli {
-
-Error become(const std::string& program, const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
-  return system_error("start", program, errno);
-}
 
 std::optional<SafeNote> read_safe_note(const std::string& path, core::ElfKind kind) {
   const auto safe = safe_path(path);

@@ -2,6 +2,11 @@
 #include "cli/front/direct_tool.hpp"
 
 #include <algorithm>
+#include <cerrno>
+
+#include <unistd.h>
+
+#include "cli/front/handover.hpp"
 
 namespace slipway::cli {
 namespace {
@@ -81,6 +86,14 @@ std::string tool_program(std::string_view manifest, std::string_view component, 
     return is_component_name(program) && program.starts_with(kProgramPrefix) ? program : std::string();
   }
   return {};
+}
+
+Error become(const std::string& program, const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execv(program.c_str(), arguments.data());
+  return system_error("start", program, errno);
 }
 
 }  // namespace slipway::cli
