@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"host.yaml:7:26", "maybe", "true"}},
         BadSpec{"AWordThatIsNoChoice",
                 kHead + "  components:\n    driver:\n      modules: opne\n      source: /p\n",
-                {"host.yaml:7:16", "opne", "open"}},
+                {"host.yaml:7:7", "opne", "open"}},
         BadSpec{"AMissingKey", kHead + "  components:\n    driver: {version: \"535.261.03\"}\n", {"source", "missing"}},
         BadSpec{"WrongIndentation",
                 kHead + "  components:\n    driver:\n      version: \"535.261.03\"\n     source: /p\n",

@@ -32,6 +32,7 @@ class LiveMachine : public ScratchHost {
     // /dev/null's major, so that a process can have a node of this driver open.
     put("proc/devices", "Character devices:\n  1 nvidia\n508 nvidia-uvm\n509 nvidia-caps\n\nBlock devices:\n");
     folder().directory("root/sys/module");
+    folder().directory("root/dev/shm");
     const std::map<std::string, unsigned> nodes{{"null", 3},   {"zero", 5},    {"full", 7},
                                                 {"random", 8}, {"urandom", 9}, {"nvidia3", 3}};
     for (const auto& [node, minor] : nodes) make_node(node, minor);
@@ -52,11 +53,12 @@ class LiveMachine : public ScratchHost {
   /// Makes this slipway run on the machine.
   void use_program(const std::string& path_of_slipway) {
     const std::string root = folder().at("root").string();
-    std::string mounts;
+    // The root itself may be below /dev/shm, and must still be there.
+    std::string mounts = "if [ -d /dev/shm ]; then mount --rbind /dev/shm " + root + "/dev/shm || exit 99; fi; ";
     for (const char* file : {"/proc/modules", "/proc/devices", "/proc/sys/kernel/osrelease", "/sys/module", "/dev"})
       // A kernel without modules has no /proc/modules.
       mounts +=
-          "if [ -e " + std::string(file) + " ]; then mount --bind " + root + file + " " + file + " || exit 99; fi; ";
+          "if [ -e " + std::string(file) + " ]; then mount --rbind " + root + file + " " + file + " || exit 99; fi; ";
     folder().file("on-machine", "#!/bin/sh\nexec unshare -m --propagation private /bin/sh -c '" + mounts + "exec " +
                                     path_of_slipway + " \"$@\"' sh \"$@\"\n");
     program = folder().at("on-machine").string();

@@ -53,7 +53,7 @@ TEST_F(OrdinaryUser, SeesWhichPermissionToChangeARootIsMissing) {
     const Ran ran = as_nobody(words);
     EXPECT_EQ(ran.code, 1) << words << "\n" << ran.out;
     EXPECT_THAT(ran.out, HasSubstr("Permission denied")) << words;
-    EXPECT_THAT(ran.out, HasSubstr("run the command as root (sudo)")) << words;
+    EXPECT_THAT(ran.out, HasSubstr("as root (sudo)")) << words;
     EXPECT_THAT(ran.out, Not(HasSubstr("ead-only"))) << words;
   }
   EXPECT_EQ(root.tree(), before);
@@ -93,7 +93,7 @@ TEST_F(OrdinaryUser, NeedsRootForTheRecords) {
   for (const std::string words : {"verify", "generations", "plan --sim h100x8"}) {
     const Ran ran = as_nobody(words);
     EXPECT_EQ(ran.code, 1) << words << "\n" << ran.out;
-    EXPECT_THAT(ran.out, HasSubstr("run the command as root (sudo)")) << words;
+    EXPECT_THAT(ran.out, HasSubstr("as root (sudo)")) << words;
   }
 }
 

@@ -218,7 +218,7 @@ TEST_F(MigPods, ThatKubeletHidesMayHaveAnyDevice) {
   const Ran ran = apply("");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err,
-              AllOf(HasSubstr("a pod, perhaps, on GPU 0"), HasSubstr("kubelet does not report which pods have it"),
+              AllOf(HasSubstr("a pod, perhaps, on GPU 0"), HasSubstr("kubelet does not report which pods have GPUs"),
                     HasSubstr("/var/lib/kubelet/pod-resources/kubelet.sock"), HasSubstr("systemctl status kubelet"),
                     HasSubstr("kubelet_socket: \"\""), HasSubstr("--kubelet-socket= of the tools")));
   EXPECT_EQ(apply(", drain: when-idle").code, 3);

@@ -93,7 +93,7 @@ TEST_F(MigOnAnotherMachine, AsksTheKubeletOfItsOwnRoot) {
   const std::string file = config("devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}");
   const Ran ran = run(SLIPWAY_PROGRAM " mig apply --sim h100x2 --root " + folder_.at("root") + " -f " + file);
   EXPECT_EQ(ran.status, 1) << ran.output;
-  EXPECT_THAT(ran.errors, ::testing::HasSubstr("kubelet does not report which pods have it"));
+  EXPECT_THAT(ran.errors, ::testing::HasSubstr("kubelet does not report which pods have GPUs"));
   EXPECT_GT(own.came(), 0);
 }
 

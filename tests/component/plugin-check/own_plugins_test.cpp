@@ -97,7 +97,7 @@ TEST(OwnPluginsCheck, FindsAForeignPluginThatClaimsAFileOfTheDriver) {
 TEST(OwnPluginsCheck, WarnsOfAForeignPluginThatMayClaimAFileOfTheDriver) {
   const Ran ran = claim_the_drivers_file("");
   const std::string text = std::regex_replace(ran.out, std::regex("\\s+"), " ");
-  EXPECT_THAT(text, HasSubstr("/driver.so has /etc/modprobe.d/slipway-nvidia.conf in it, which your plugin claims"));
+  EXPECT_THAT(text, HasSubstr("/driver.so contains /etc/modprobe.d/slipway-nvidia.conf, which your plugin claims"));
 }
 
 TEST(OwnPluginsCheck, ReportsThatItTriedNothing) {

@@ -46,7 +46,7 @@ TEST(PluginCheckBeside, WarnsOfAPathInAnUnplannedPlugin) {
   const CheckReport report = beside("/etc/supplied/with/a/name/of/its/own.conf");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.warned.at("plugin.beside"),
-              AllOf(HasSubstr("/neighbour.so has /etc/supplied/with/a/name/of/its/own.conf in it"),
+              AllOf(HasSubstr("/neighbour.so contains /etc/supplied/with/a/name/of/its/own.conf"),
                     HasSubstr("supplied could not be planned here"), HasSubstr("-f FILE")));
 }
 

@@ -53,7 +53,7 @@ grep -qxF 'ExecStart="/an odd place/slipway/bin/slipway" apply --boot' \
 # A program that was copied out of the folder explains the problem.
 cp "$there/libexec/slipway/slipway-engine" "$work/alone"
 said="$("$work/alone" version 2>&1)" && fail "a program without its folder ran"
-grep -q 'is a part of slipway's portable folder' <<<"$said" || fail "it said: $said"
+grep -q "is a part of slipway's portable folder" <<<"$said" || fail "it said: $said"
 mv "$there" "$work/a:b"
 said="$("$work/a:b/bin/slipway" plugin list 2>&1)" && fail "it ran from a path with a colon"
 grep -q 'has a colon' <<<"$said" || fail "it said: $said"

@@ -80,7 +80,7 @@ TEST(StageOperation, SaysWhichLayerOfWhichSourceIsDamaged) {
   EXPECT_NE(text.find("userspace"), std::string::npos) << text;
   EXPECT_NE(text.find(package.layout.path()), std::string::npos) << text;
   EXPECT_NE(text.find(package.layer["digest"].get<std::string>()), std::string::npos) << text;
-  EXPECT_NE(text.find("copy the layout again"), std::string::npos) << text;
+  EXPECT_NE(text.find("copy the layout from its source again"), std::string::npos) << text;
 }
 
 TEST(StageOperation, RefusesALayerThatIsNotAnArchive) {

@@ -155,7 +155,7 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"NestedMistake", "  a: {type: object, keys: {b: {type: enum}}}\n", "4:31", "an enum needs 'values'"},
     {"MistakeInItems", "  a: {type: list, items: {type: foo}}\n", "4:33", "expected one of string, integer"},
     {"PrefixOfNoSibling", "  a: {type: artifact-source, tag_prefix: '{version}-'}\n", "4:3",
-     "names no key of type string"},
+     "beside it is no key 'version' of type string"},
     {"SecretWithDefault", "  a: {type: secret, default: {env: X}}\n", "4:21", "'default' has no meaning"},
     {"RelativeDefaultPath", "  a: {type: path, default: x/y}\n", "4:19", "must be absolute"},
     {"DottedKey", "  a.b: {type: string}\n", "4:3", "'a.b' is not a name for a key"},

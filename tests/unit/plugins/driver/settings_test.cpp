@@ -92,7 +92,7 @@ TEST(ModuleParameters, ThatAreNotKnownAreNamedWithTheNearestOne) {
   const auto warnings = parameter_warnings({{"nvidia", {{"NVreg_EnableMSIx", "1"}, {"NVreg_EnableMSI", "1"}}},
                                             {"nvidia-uvm", {{"uvm_perf_thrashing_nap", "1"}}}});
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(warnings[0], HasSubstr("no parameter 'NVreg_EnableMSIx' of the module nvidia"));
+  EXPECT_THAT(warnings[0], HasSubstr("slipway does not know the parameter 'NVreg_EnableMSIx' of the module nvidia"));
   EXPECT_THAT(warnings[0], HasSubstr("did you mean 'NVreg_EnableMSI'?"));
 }
 

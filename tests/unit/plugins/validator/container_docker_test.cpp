@@ -74,7 +74,7 @@ TEST_F(ContainerByDocker, SkipsARuntimeThatIgnoresTheVariable) {
             "accept-nvidia-visible-devices-envvar-when-unprivileged = false\n");
   runs("20.10.24", runtimes(kShim));
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.container: no container was started: Docker gives GPUs by the "
-                               "runtime nvidia, and /etc/nvidia-container-runtime/config.toml lets no"));
+                               "runtime nvidia, and /etc/nvidia-container-runtime/config.toml does not let"));
   runs("28.2.2", R"("CDISpecDirs":["/etc/cdi"],)" + runtimes(kShim));
   host.answers(start({"--device", "nvidia.com/gpu=all"}), kOpened);
   EXPECT_THAT(run(), HasSubstr("pass validator.container"));

@@ -108,7 +108,7 @@ TEST_F(Enroll, TakesTheExistingPair) {
   const auto other = make_signing_key("other");
   ASSERT_TRUE(other);
   host.file("/etc/slipway/mok.key", other->key, 0600);
-  EXPECT_THAT(run({}), HasSubstr("is not that of the key"));
+  EXPECT_THAT(run({}), HasSubstr("does not belong to the key"));
   host.file("/etc/slipway/mok.der", other->certificate);
   EXPECT_EQ(json({})["name"], "other");
 }

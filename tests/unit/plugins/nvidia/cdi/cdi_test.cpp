@@ -98,7 +98,7 @@ TEST(CdiVersion, IsTheLowestSufficientVersion) {
 TEST(CdiRules, EachBrokenRuleIsNamedWithItsMember) {
   const std::vector<std::pair<std::string, std::function<void(Spec&)>>> mistakes{
       {"cdiVersion: '9.0.0'", [](Spec& spec) { spec.version = "9.0.0"; }},
-      {"needs 0.5.0", [](Spec& spec) { spec.version = "0.3.0"; }},
+      {"needs at least 0.5.0", [](Spec& spec) { spec.version = "0.3.0"; }},
       {"kind: 'gpu'", [](Spec& spec) { spec.kind = "gpu"; }},
       {"kind: '1vidia.com/gpu'", [](Spec& spec) { spec.kind = "1vidia.com/gpu"; }},
       {"devices: there is no device", [](Spec& spec) { spec.devices.clear(); }},

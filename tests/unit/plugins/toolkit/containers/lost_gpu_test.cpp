@@ -132,7 +132,7 @@ TEST_F(LostGpu, AScopeWithoutTheDeviceIsARiskBeforeTheReload) {
 TEST_F(LostGpu, NamesContainersOfTheLegacyHook) {
   container(legacy_config("GPU-1"));
   scope("DeviceAllow=/dev/char/1:3 rwm\n");
-  EXPECT_THAT(found(), AllOf(HasSubstr("warning runtime.gpu-at-risk"), HasSubstr("legacy hook"), HasSubstr("by CDI")));
+  EXPECT_THAT(found(), AllOf(HasSubstr("warning runtime.gpu-at-risk"), HasSubstr("legacy hook"), HasSubstr("use CDI")));
   rules("c 1:3 rwm\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("fail runtime.lost-gpu"), HasSubstr("legacy hook")));
   kernel_.nodes.clear();

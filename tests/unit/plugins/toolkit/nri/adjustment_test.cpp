@@ -351,8 +351,7 @@ TEST_F(NriAdjust, QueriesKubeletOnlyWhenNeeded) {
 
 TEST_F(NriAdjust, ReportsEditsThatNriCannotPassOn) {
   EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=1"})), ElementsAre("/dev/nvidia1"));
-  EXPECT_THAT(log_,
-              HasSubstr("warning: team-a/train-0/cuda: its CDI specs name the groups that device nodes belong to"));
+  EXPECT_THAT(log_, HasSubstr("warning: team-a/train-0/cuda: left out the groups that device nodes belong to"));
   const auto network = give(container_with({"NVIDIA_VISIBLE_DEVICES=net"}));
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().code, ErrorCode::unsupported);

@@ -95,7 +95,7 @@ TEST(RuntimeK3s, KeepsTheHandlerThatK3sAdds) {
   const auto plan = plan_of(host, runtime_spec());
   ASSERT_TRUE(plan.ok()) << to_text(plan.error());
   EXPECT_TRUE(plan->actions().empty()) << summary(*plan);
-  EXPECT_THAT(plan->notes().front(), HasSubstr("K3s adds the handler nvidia itself"));
+  EXPECT_THAT(plan->notes().front(), HasSubstr("K3s adds the handler nvidia by itself"));
 }
 
 TEST(RuntimeK3s, KeepsATemplateOfTheUser) {
