@@ -56,7 +56,8 @@ void add_interruptions(Interruption& all, const PlannedComponent& component, con
     if (!says || level < Interruption::Level::driver_reload)
       raise_to(all, level, component.name + ": " + why_interrupted(item));
     for (const Trigger& trigger : triggers_of(item.action))
-      if (trigger.interrupts()) raise_to(all, Interruption::Level::services, component.name + ": " + trigger.text());
+      if (trigger.kind == Trigger::Kind::restart)  // a service that is reloaded goes on running
+        raise_to(all, Interruption::Level::services, component.name + ": " + trigger.text());
   }
 }
 
