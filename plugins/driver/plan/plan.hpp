@@ -96,8 +96,8 @@ void add_kernel_trial(const HostFacts& facts, const Target& target, const Receip
 /// kernel has no modules; a path unit where there is no package manager with hooks.
 void add_kernel_hooks(const HostFacts& facts, const Target& target, const Receipt& receipt, Plan& plan);
 
-/// Adds modules and device nodes, and the steps that replace another loaded driver. If the kernel shows no GPU, a GPU is
-/// assumed because of the spec.
+/// Adds modules and device nodes, and the steps that replace another loaded driver. If the kernel shows no GPU, a GPU
+/// is assumed because of the spec.
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const WantedDriver& wanted, Plan& plan);
 
