@@ -22,7 +22,9 @@ namespace {
 
 constexpr int kFormat = 1;
 constexpr std::size_t kCertificateBytes = 1 << 20;
+// Of all files of a kernel together; Debian's headers have about 12,000 files with 5 MiB.
 constexpr off_t kMostBytes = off_t{512} << 20U;
+constexpr unsigned kMostFiles = 100'000;
 constexpr std::uint64_t kVersionBytes = 64 << 10;
 
 /// Below /lib/modules/RELEASE. Debian has headers of all flavours of a kernel in a folder of their own, `source`.
@@ -32,25 +34,36 @@ constexpr std::array<std::string_view, 5> kKernelFiles{"build/Makefile", "build/
 constexpr std::array<std::string_view, 2> kKernelFolders{"build/include/config", "build/include/generated"};
 constexpr std::array<std::string_view, 4> kTools{"/usr/bin/as", "/usr/bin/ld", "/usr/bin/ld.lld", "/usr/bin/strip"};
 
-Result<std::string> digest_of_open(int file, const std::string& path) {
+/// What may still be read of a root, whose author may have put any number of files of any size there.
+struct ReadLimits {
+  off_t bytes = kMostBytes;
+  unsigned files = kMostFiles;
+};
+
+Result<std::string> digest_of_open(int file, const std::string& path, ReadLimits& limits) {
   struct stat info {};
   if (::fstat(file, &info) != 0) return system_error("read", path, errno);
-  if (info.st_size > kMostBytes) return Error{ErrorCode::invalid, path + " is too large for its purpose", path, {}, {}};
+  if (info.st_size > limits.bytes || limits.files == 0)
+    return Error{ErrorCode::unsupported, "the kernel's headers are too large to be compared: " + path, path, {}, {}};
+  limits.bytes -= info.st_size;
+  --limits.files;
   return base::digest_of_file(file, path);
 }
 
 /// Adds the digest of a file that may be missing.
-Status add_file(const RootDir& root, const std::string& path, const std::string& name, Json& digests) {
+Status add_file(const RootDir& root, const std::string& path, const std::string& name, ReadLimits& limits,
+                Json& digests) {
   const auto file = open_regular(root, path);
   if (!file && file.error().code == ErrorCode::not_found) return {};
   if (!file) return file.error();
-  SLIPWAY_TRY(digest, digest_of_open(file->get(), path));
+  SLIPWAY_TRY(digest, digest_of_open(file->get(), path, limits));
   digests[name] = digest;
   return {};
 }
 
 /// Adds the digests of the files in a folder that may be missing, and in its folders.
-Status add_folder(const RootDir& root, const std::string& path, const std::string& name, Json& digests) {
+Status add_folder(const RootDir& root, const std::string& path, const std::string& name, ReadLimits& limits,
+                  Json& digests) {
   const auto folder = root.open_at(path, O_RDONLY | O_DIRECTORY);
   if (!folder && folder.error().code == ErrorCode::not_found) return {};
   if (!folder) return folder.error();
@@ -58,7 +71,7 @@ Status add_folder(const RootDir& root, const std::string& path, const std::strin
                            if (!S_ISREG(entry.info.st_mode)) return true;
                            const std::string below = "/" + entry.path;
                            SLIPWAY_TRY(file, open_regular(entry.folder, entry.name, path + below, O_NOFOLLOW));
-                           SLIPWAY_TRY(digest, digest_of_open(file.get(), path + below));
+                           SLIPWAY_TRY(digest, digest_of_open(file.get(), path + below, limits));
                            digests[name + below] = digest;
                            return true;
                          }});
@@ -71,10 +84,11 @@ Result<Json> kernel_of(const Json& build, const RootDir& root) {
     return Error{ErrorCode::unsupported, "only what is compiled for a kernel is kept", {}, {}, {}};
   const std::string folder = "/lib/modules/" + release + "/";
   Json files = Json::object();
+  ReadLimits limits;
   for (const std::string_view each : kKernelFiles)
-    SLIPWAY_CHECK(add_file(root, folder + std::string(each), std::string(each), files));
+    SLIPWAY_CHECK(add_file(root, folder + std::string(each), std::string(each), limits, files));
   for (const std::string_view each : kKernelFolders)
-    SLIPWAY_CHECK(add_folder(root, folder + std::string(each), std::string(each), files));
+    SLIPWAY_CHECK(add_folder(root, folder + std::string(each), std::string(each), limits, files));
   return Json{{"identity", identity}, {"files", files}};
 }
 
@@ -99,6 +113,7 @@ Result<std::string> version_of(const std::string& program, const RootDir& root) 
 
 Result<Json> programs_of(const Json& build, const RootDir& root) {
   Json programs = Json::object();
+  ReadLimits limits;
   for (const Json& each : build.value("needs", Json::array())) {
     const auto path = each.get<std::string>();
     SLIPWAY_TRY(real, root.resolve(path));
@@ -107,7 +122,7 @@ Result<Json> programs_of(const Json& build, const RootDir& root) {
     if (::fstat(look.get(), &info) != 0) return system_error("read", path, errno);
     if (S_ISDIR(info.st_mode)) continue;
     SLIPWAY_TRY(file, open_regular(root, real));
-    SLIPWAY_TRY(digest, digest_of_open(file.get(), path));
+    SLIPWAY_TRY(digest, digest_of_open(file.get(), path, limits));
     SLIPWAY_TRY(version, version_of(path, root));
     programs[path] = {{"file", real}, {"digest", digest}, {"version", version}};
   }
@@ -141,7 +156,9 @@ Result<Json> compiled_key(const Json& layer, const RootDir& root, bool live) {
   SLIPWAY_TRY(programs, programs_of(build, root));
   SLIPWAY_TRY(files, files_of(build));
   Json tools = Json::object();
-  for (const std::string_view tool : kTools) SLIPWAY_CHECK(add_file(root, std::string(tool), std::string(tool), tools));
+  ReadLimits limits;
+  for (const std::string_view tool : kTools)
+    SLIPWAY_CHECK(add_file(root, std::string(tool), std::string(tool), limits, tools));
   return Json{{"format", kFormat},
               {"live", live},
               {"source", descriptor.value("digest", "")},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include <slipway/text.hpp>
 
@@ -15,11 +17,21 @@ namespace {
 constexpr std::size_t kGrubMenuLimit = 4U << 20;
 constexpr const char* kGrubSettings = "/etc/default/grub.d";
 
+/// False for an id that is no plain word: update-grub reads the default as a line of a shell, and os-prober makes ids
+/// from what another system on the disk says.
+bool is_plain_id(const std::string& id) {
+  return !id.empty() && std::ranges::all_of(id, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._+~:/-").find(c) != std::string_view::npos;
+  });
+}
+
 /// Returns the menu's path to an entry that boots this kernel, by ids: "gnulinux-advanced-UUID>gnulinux-…".
 std::string grub_path_of(const std::vector<base::GrubEntry>& entries, const std::string& release) {
   for (const base::GrubEntry& entry : entries) {
+    if (!is_plain_id(entry.id)) continue;
     if (!entry.is_submenu && entry.release == release && entry.id.find(release) != std::string::npos) return entry.id;
-    if (!entry.is_submenu || entry.id.empty()) continue;
+    if (!entry.is_submenu) continue;
     if (const std::string inner = grub_path_of(entry.entries, release); !inner.empty()) return entry.id + ">" + inner;
   }
   return {};

@@ -37,15 +37,16 @@ std::string release_in(std::string_view name, std::string_view prefix) {
   return !name.empty() && begins_release(name.front()) ? std::string(name) : std::string();
 }
 
-/// Adds the releases of kernels or headers that a package depends on, also by other metapackages.
+/// Adds the releases of kernels or headers that a package depends on, also by other metapackages. Looks at each
+/// metapackage once, since two that name each other many times would take for ever.
 void add_releases(const AptLists& lists, const DebPackage& package, std::string_view prefix, std::size_t depth,
-                  std::set<std::string>& releases) {
-  if (depth > kDeepest) return;
+                  std::set<std::string>& seen, std::set<std::string>& releases) {
+  if (depth > kDeepest || !seen.insert(package.name).second) return;
   for (const std::string& name : package.depends) {
     if (const std::string release = release_in(name, prefix); !release.empty())
       releases.insert(release);
     else if (const Offered* meta = name.starts_with(prefix) && name != package.name ? lists.candidate(name) : nullptr)
-      add_releases(lists, meta->package, prefix, depth + 1, releases);
+      add_releases(lists, meta->package, prefix, depth + 1, seen, releases);
   }
 }
 
@@ -58,7 +59,8 @@ std::set<std::string> coming_headers(const AptLists& lists) {
     if (!name.starts_with(kHeaderPackage)) continue;
     if (const std::string release = release_in(name, kHeaderPackage); !release.empty()) releases.insert(release);
     const Offered* const next = is_held(package) ? nullptr : lists.candidate(name);
-    if (next != nullptr) add_releases(lists, next->package, kHeaderPackage, 0, releases);
+    std::set<std::string> metapackages;
+    if (next != nullptr) add_releases(lists, next->package, kHeaderPackage, 0, metapackages, releases);
   }
   return releases;
 }
@@ -76,7 +78,8 @@ void add_of_apt(const AptLists& lists, const std::set<std::string>& present, Com
           fmt::format("{} {} is in the lists, and the package is on hold", name, next->package.version));
     if (next == nullptr || is_held(package)) continue;
     std::set<std::string> releases;
-    add_releases(lists, next->package, kImagePackage, 0, releases);
+    std::set<std::string> metapackages;
+    add_releases(lists, next->package, kImagePackage, 0, metapackages, releases);
     for (const auto& release : releases)
       if (seen.insert(release).second)
         coming.kernels.push_back({.release = release,

@@ -115,6 +115,8 @@ Status Enrollment::make_pair(const RootDir& root) {
 
 Status Enrollment::check_pair(const RootDir& root) const {
   SLIPWAY_CHECK(check_private(host_, key_));
+  // Another user who can write it could have another certificate enrolled.
+  SLIPWAY_CHECK(check_only_ours(host_, certificate_));
   SLIPWAY_TRY(key, root.resolve(key_));
   SLIPWAY_TRY(certificate, root.resolve(certificate_));
   const std::string top = root.folder() == "/" ? "" : root.folder();
@@ -248,7 +250,11 @@ std::vector<std::string> Enrollment::next_steps() const {
 
 std::string Enrollment::text() const {
   std::string text;
-  if (made_) text += fmt::format("Made a key pair: {} (secret) and {}.\n", key_, certificate_);
+  text += made_ ? fmt::format("Made a key pair: {} (secret) and {}.\n", key_, certificate_)
+                : fmt::format(
+                      "Took the key pair that was there: {} and {}. Whoever has that key can sign what this "
+                      "machine will trust: go on only if it is yours.\n",
+                      key_, certificate_);
   const std::string name = fmt::format("{} ({})", id_.name, certificate_);
   if (state_ == EnrollState::enrolled)
     text += fmt::format("{} is enrolled: this machine trusts modules signed by it.\n", name);

@@ -2,6 +2,8 @@
 // The key of compiled modules: each thing that they depend on changes it, and nothing else.
 #include "core/engine/packages/compiled_key.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -183,6 +185,17 @@ TEST_F(CompiledKey, NeedsEverythingThatItIsMadeOf) {
   EXPECT_THAT(error().what, HasSubstr("`/usr/bin/make --version` ended with status 3"));
   layer["build"]["identity"] = Json::object();
   EXPECT_EQ(error().code, ErrorCode::unsupported);
+}
+
+// Before the fix, a root could keep slipway busy with reading for hours.
+TEST_F(CompiledKey, IsNotMadeOfHeadersWithoutEnd) {
+  const std::string huge = kHeaders + "/include/config/HUGE";
+  root.put(huge, "");
+  std::filesystem::resize_file(root.at(huge), std::uintmax_t{600} << 20U);  // without blocks on the disk
+  const auto key = compiled_key(layer, root.dir(), true);
+  ASSERT_FALSE(key.ok());
+  EXPECT_EQ(key.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(key.error().what, HasSubstr("too large to be compared"));
 }
 
 }  // namespace

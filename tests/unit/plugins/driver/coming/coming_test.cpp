@@ -138,6 +138,21 @@ TEST_F(ComingKernels, OfUbuntuAreFoundThroughTheirMetapackages) {
   EXPECT_THAT(releases(), ElementsAre("6.8.0-88-generic"));
 }
 
+// Before the fix, these lists kept slipway busy for hours.
+TEST_F(ComingKernels, AreFoundWhereMetapackagesNameEachOtherAThousandTimes) {
+  std::string one = "linux-image-6.8.0-88-generic";
+  std::string other;
+  for (int i = 0; i < 1000; ++i) {
+    one += ", linux-image-other";
+    other += (i == 0 ? "" : ", ") + std::string("linux-image-generic");
+  }
+  put("/var/lib/apt/lists/archive.ubuntu.com_ubuntu_dists_noble-updates_main_binary-amd64_Packages",
+      "Package: linux-image-generic\nArchitecture: amd64\nVersion: 6.8.0-88.89\nDepends: " + one +
+          "\n\nPackage: linux-image-other\nArchitecture: amd64\nVersion: 6.8.0-88.89\nDepends: " + other + "\n\n");
+  status(installed("linux-image-generic", "6.8.0-50.51", "linux-image-6.8.0-50-generic"));
+  EXPECT_THAT(releases(), ElementsAre("6.8.0-88-generic"));
+}
+
 TEST_F(ComingKernels, OfEnterpriseLinuxAreTheNewestOfTheEnabledRepositories) {
   std::filesystem::remove_all(host.root().path() / "var/lib/dpkg");
   std::filesystem::remove_all(host.root().path() / "usr/lib/modules" / testing::kKernel);

@@ -113,6 +113,14 @@ TEST_F(Enroll, TakesTheExistingPair) {
   EXPECT_EQ(json({})["name"], "other");
 }
 
+TEST_F(Enroll, SaysWhoseKeyItTakesAndRefusesACertificateThatAnotherUserCouldHaveWritten) {
+  json({});
+  EXPECT_THAT(run({}), HasSubstr("Took the key pair that was there: /etc/slipway/mok.key and /etc/slipway/mok.der"));
+  ASSERT_EQ(::chmod(file("/etc/slipway/mok.der").c_str(), 0666), 0);
+  EXPECT_THAT(run({}), HasSubstr("/etc/slipway/mok.der"));
+  EXPECT_THAT(run({}), Not(HasSubstr("mokutil --import")));
+}
+
 TEST_F(Enroll, RegistersTheCertificateWithThePasswordAsAHashAlone) {
   boots_by_efi();
   const Json answer = json({"--password-file", word});

@@ -154,5 +154,17 @@ TEST(GrubEnvironment, IsReadOnlyWhereTheGateIsInForce) {
   EXPECT_TRUE(read_kernel_trial(**host, kOld).owns_default);
 }
 
+// update-grub reads the default as a line of a shell, as root; os-prober takes ids from other systems on the disk.
+TEST(GrubDefault, IsNoEntryWhoseIdIsNoPlainWord) {
+  const TempDir folder;
+  folder.file("root/boot/grub/grub.cfg",
+              "menuentry 'Other' $menuentry_id_option 'osprober-gnulinux-/boot/$(cmd)/vmlinuz-6.1.0-50-amd64--u' {\n"
+              "\tlinux\t/boot/vmlinuz-6.1.0-50-amd64 root=UUID=u ro\n}\n");
+  folder.file("root/usr/sbin/update-grub", "");
+  const auto host = open_host({.root = folder.at("root").string()});
+  ASSERT_TRUE(host);
+  EXPECT_EQ(read_boot_default(**host, kOld, {}, "").entry, "");
+}
+
 }  // namespace
 }  // namespace slipway::driver
