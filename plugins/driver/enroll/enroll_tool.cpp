@@ -252,8 +252,8 @@ std::string Enrollment::text() const {
   std::string text;
   text += made_ ? fmt::format("Made a key pair: {} (secret) and {}.\n", key_, certificate_)
                 : fmt::format(
-                      "Took the key pair that was there: {} and {}. Whoever has that key can sign what this "
-                      "machine will trust: go on only if it is yours.\n",
+                      "Took the key pair that was there: {} and {}. The owner of that key can sign what "
+                      "this machine will trust: go on only if that is you.\n",
                       key_, certificate_);
   const std::string name = fmt::format("{} ({})", id_.name, certificate_);
   if (state_ == EnrollState::enrolled)
