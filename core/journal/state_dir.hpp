@@ -89,7 +89,7 @@ class StateDir {
   Result<Json> failing() const;
   Status write_failing(const Json& failing);
 
-  /// The change that waits for a boot to verify it; empty when there is none.
+  /// The change that waits for a boot to verify it; empty when no change waits.
   Result<UnprovenChange> unproven() const;
   Status write_unproven(const UnprovenChange& change);
 

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kGrubMenuLimit = 4U << 20;
 constexpr const char* kGrubSettings = "/etc/default/grub.d";
 
-/// False for an id that is no plain word: update-grub reads the default as a line of a shell, and os-prober makes ids
-/// from what another system on the disk says.
+/// True when a shell takes the id as one plain word: update-grub reads the default as a line of a shell, and os-prober
+/// makes ids from what another system on the disk says.
 bool is_plain_id(const std::string& id) {
   return !id.empty() && std::ranges::all_of(id, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

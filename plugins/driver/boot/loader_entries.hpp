@@ -29,7 +29,7 @@ std::string loader_setting(std::string_view text, std::string_view key);
 /// Returns loader.conf with this entry as its only default, in the line after slipway's comment.
 std::string loader_conf_with(std::string_view text, const std::string& entry);
 
-/// Returns the default in the line after slipway's comment; empty: there is none.
+/// Returns the default in the line after slipway's comment; empty when the file has no such comment.
 std::string our_loader_default(std::string_view text);
 
 /// Returns loader.conf without slipway's comment and the default behind it.

@@ -192,7 +192,7 @@ Result<std::string> Enrollment::password_of_terminal() const {
   return first;
 }
 
-/// Returns the one-time password; nothing if there is none and no terminal to ask on.
+/// Returns the one-time password; nothing when no file was named and standard input is not a terminal.
 Result<std::optional<std::string>> Enrollment::password() const {
   std::string word;
   if (password_file_ == "-") {

@@ -119,7 +119,7 @@ TEST_F(KeepsBootDefault, OfGrubIsNotTakenFromTheAdministrator) {
                                                     " in /boot/grub2/grubenv is the administrator's choice")));
   EXPECT_TRUE(action_on(chosen, "grub2-editenv").is_null());
   saved_entry("saved_entry=" + id(kKept) + "\n");
-  EXPECT_TRUE(action_on(plan(), "grub2-editenv").is_null()) << "somebody else keeps it there";
+  EXPECT_TRUE(action_on(plan(), "grub2-editenv").is_null()) << "an administrator chose that entry";
   saved_entry("saved_entry=" + id(kNewer) + "\n");
   host.root().file("/etc/default/grub", "GRUB_DEFAULT=\"Windows\"\n");
   EXPECT_THAT(plan().notes(),

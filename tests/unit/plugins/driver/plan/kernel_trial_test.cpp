@@ -155,7 +155,7 @@ TEST(GrubEnvironment, IsReadOnlyWhereTheGateIsInForce) {
 }
 
 // update-grub reads the default as a line of a shell, as root; os-prober takes ids from other systems on the disk.
-TEST(GrubDefault, IsNoEntryWhoseIdIsNoPlainWord) {
+TEST(GrubDefault, SkipsAnEntryWhoseIdAShellWouldExpand) {
   const TempDir folder;
   folder.file("root/boot/grub/grub.cfg",
               "menuentry 'Other' $menuentry_id_option 'osprober-gnulinux-/boot/$(cmd)/vmlinuz-6.1.0-50-amd64--u' {\n"
