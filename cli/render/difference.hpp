@@ -18,8 +18,8 @@ std::vector<std::string> applied_components(const core::Generation& generation);
 /// kernels.
 Json difference(const core::Generation& from, const core::Generation& to);
 
-/// Returns the difference in one line: "+cdi, -gfd, driver (version, package source)"; "nothing" when both describe the
-/// same.
+/// Returns the difference in one line: "+cdi, -gfd, driver (version, package source)"; "nothing" when both
+/// describe the same state.
 std::string difference_line(const Json& difference);
 
 /// Returns a line for each component and key.

@@ -176,6 +176,19 @@ Result<std::vector<std::string>> Node::strings() const {
   return all;
 }
 
+Json to_json(const Node& node) {
+  if (node.is_null()) return nullptr;
+  if (node.is_scalar()) return node.text;
+  Json value = node.is_map() ? Json::object() : Json::array();
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    if (node.is_map())
+      value[node.keys[i]] = to_json(node.items[i]);
+    else
+      value.push_back(to_json(node.items[i]));
+  }
+  return value;
+}
+
 Node scalar(const std::string& text, const std::string& where) {
   Node node;
   node.kind = Node::Kind::scalar;

@@ -56,6 +56,9 @@ Error given_twice(const std::string& key, const Node& first, const Node& second)
 /// Returns the warning for such a member if both values are equal.
 std::string equal_twice(const std::string& key, const Node& first, const Node& second);
 
+/// Returns the values without their positions; all scalars as texts.
+Json to_json(const Node& node);
+
 /// Makes a node from a word of an environment variable or a command line.
 Node scalar(const std::string& text, const std::string& where);
 

@@ -79,19 +79,6 @@ struct Lists {
   const Node* boards = nullptr;
 };
 
-Json to_json(const Node& node) {
-  if (node.is_null()) return nullptr;
-  if (node.is_scalar()) return node.text;
-  Json value = node.is_map() ? Json::object() : Json::array();
-  for (std::size_t i = 0; i < node.items.size(); ++i) {
-    if (node.is_map())
-      value[node.keys[i]] = to_json(node.items[i]);
-    else
-      value.push_back(to_json(node.items[i]));
-  }
-  return value;
-}
-
 Status check_map(const Node& node, const char* name) {
   if (node.is_map()) return {};
   return node.wrong(std::string(name) + " has to be a map", "write its rows as KEY: {…}");

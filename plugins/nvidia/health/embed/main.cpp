@@ -6,28 +6,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "nvidia/config/node.hpp"
-
-namespace {
-
-using slipway::Json;
-using slipway::nvidia::config::Node;
-
-Json to_json(const Node& node) {
-  if (node.is_null()) return nullptr;
-  if (node.is_scalar()) return node.text;
-  Json value = node.is_map() ? Json::object() : Json::array();
-  for (std::size_t i = 0; i < node.items.size(); ++i) {
-    if (node.is_map())
-      value[node.keys[i]] = to_json(node.items[i]);
-    else
-      value.push_back(to_json(node.items[i]));
-  }
-  return value;
-}
-
-}  // namespace
 
 int main(int count, char** words) {
   if (count != 3) return 64;
